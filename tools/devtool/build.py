@@ -1,0 +1,98 @@
+"""./dev build [preset] and ./dev test [--all] [label or name]."""
+import os
+import re
+
+from .common import BUILD, ROOT, Failure, jobs, run, say
+from .setup import setup
+
+PRESETS = ("host", "asan", "tsan", "arm64")
+
+
+def configure(preset):
+    tree = os.path.join(BUILD, preset)
+    if not os.path.exists(os.path.join(tree, "build.ninja")):
+        run(["cmake", "--preset", preset], f"configuring build/{preset}", quiet=True)
+    return tree
+
+
+def build(preset="host", targets=()):
+    if preset not in PRESETS:
+        raise Failure(f"no preset {preset}: there are {', '.join(PRESETS)}")
+    setup(("build", "all") if preset == "arm64" else ("build",))
+    tree = configure(preset)
+    run(["ninja", "-C", tree, f"-j{jobs()}"] + list(targets), f"building build/{preset}")
+    if preset == "host":
+        for name in ("npukit", "npukit-ocr"):
+            _link(os.path.join(BUILD, name), _program(tree, name))
+    return tree
+
+
+def _program(tree, name):
+    for folder in (tree, os.path.join(tree, "apps", "ocr")):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return path
+    return None
+
+
+def _link(link, target):
+    if target is None:
+        return
+    relative = os.path.relpath(target, os.path.dirname(link))
+    if os.path.islink(link) and os.readlink(link) == relative:
+        return
+    if os.path.lexists(link):
+        os.remove(link)
+    os.symlink(relative, link)
+
+
+class Totals:
+    """Sums what ctest says of several trees."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, log):
+        failed, total = re.search(r"(\d+) tests failed out of (\d+)", log).groups()
+        skipped = len(re.findall(r"\*\*\*Skipped", log))
+        self.failed += int(failed)
+        self.skipped += skipped
+        self.passed += int(total) - int(failed) - skipped
+
+
+def ctest(tree, totals, arguments=(), env=None):
+    """Runs ctest in a tree, shows its output, adds up its counts. Returns whether all passed."""
+    log = os.path.join(tree, "Testing", "last.log")
+    os.makedirs(os.path.dirname(log), exist_ok=True)
+    result = run(["ctest", "--test-dir", tree, "--output-on-failure", "--no-tests=error", "-O", log, f"-j{jobs()}"]
+                 + list(arguments), f"testing {os.path.relpath(tree, ROOT)}", env=env, check=False)
+    with open(log, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    if "tests failed out of" not in text:
+        raise Failure(f"ctest ran nothing in {tree}")
+    totals.add(text)
+    return result.returncode == 0
+
+
+def test(everything=False, pattern=None):
+    totals = Totals()
+    tree = build("host")
+    selection = ["-R", pattern] if pattern and pattern not in LABELS else ["-L", pattern] if pattern else []
+    stress = {"NPUKIT_STRESS_SECONDS": "60"} if everything else {}
+    good = ctest(tree, totals, selection, env=stress)
+    if everything:
+        setup(("build", "all"))
+        # Address and undefined sanitizers: the phone set's tests and the end-to-end test.
+        tree = build("asan")
+        good &= ctest(tree, totals, env={"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+                                         "NPUKIT_E2E_SAMPLE": "1"})
+        tree = build("tsan")
+        good &= ctest(tree, totals, env={"TSAN_OPTIONS": "halt_on_error=1", "NPUKIT_STRESS_SECONDS": "20"})
+        tree = build("arm64")
+        good &= ctest(tree, totals)
+    say(f"[dev] all trees together ({'passed' if good else 'FAILED'}):")
+    print(f"{totals.passed} passed, {totals.failed} failed, {totals.skipped} skipped", flush=True)
+    return 0 if good and totals.failed == 0 else 1
+
+
+LABELS = ("unit", "case", "conformance", "e2e", "api", "cli", "docs")

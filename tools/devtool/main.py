@@ -1,0 +1,70 @@
+"""Parses ./dev's words and calls what they name."""
+import argparse
+import os
+
+from . import build as building
+from . import checks, demo, fix, new
+from .common import Failure, say
+from .setup import setup
+
+DESCRIPTION = "The one developer command; CI calls nothing else."
+
+
+def parser():
+    p = argparse.ArgumentParser(prog="./dev", description=DESCRIPTION)
+    verbs = p.add_subparsers(dest="verb", metavar="VERB")
+
+    s = verbs.add_parser("setup", help="install what is missing (Debian, PyPI, npm), fetch models and photos into .cache/")
+    s.add_argument("--dry-run", action="store_true", help="only print what would be installed")
+    s.add_argument("--all", action="store_true", help="also what ./dev test --all and ./dev check need (arm64, clang-format)")
+
+    s = verbs.add_parser("demo", help="from a fresh clone to the text on real photos, on the simulated NPU")
+    s.add_argument("name", nargs="?", default="ocr", choices=["ocr"])
+    s.add_argument("-t", "--target", default="kirin9030", help="profile to compile for (default: kirin9030)")
+
+    s = verbs.add_parser("build", help="build a preset: " + ", ".join(building.PRESETS))
+    s.add_argument("preset", nargs="?", default="host", choices=building.PRESETS)
+
+    s = verbs.add_parser("test", help="build and run the tests; --all is what CI runs")
+    s.add_argument("--all", action="store_true", help="also under sanitizers and on emulated arm64")
+    s.add_argument("pattern", nargs="?", help="a label (" + ", ".join(building.LABELS) + ") or part of a test's name")
+
+    s = verbs.add_parser("check", help="format, layers, lists, ratchet, links, words; --quick leaves formatting out")
+    s.add_argument("--quick", action="store_true")
+
+    verbs.add_parser("fix", help="format the code, sort the lists, regenerate docs/ops.md")
+
+    s = verbs.add_parser("new", help="start a file from a template: op, adr")
+    s.add_argument("what", choices=["op", "adr"])
+    s.add_argument("name", help="snake_case for an operator, words for an adr")
+    return p
+
+
+def main(argv):
+    p = parser()
+    args = p.parse_args(argv)
+    os.chdir(building.ROOT)
+    try:
+        if args.verb is None:
+            p.print_help()
+            return 0
+        if args.verb == "setup":
+            setup(("build", "all") if args.all else ("build",), dry_run=args.dry_run)
+            return 0
+        if args.verb == "demo":
+            return demo.demo(args.target)
+        if args.verb == "build":
+            building.build(args.preset)
+            return 0
+        if args.verb == "test":
+            return building.test(args.all, args.pattern)
+        if args.verb == "check":
+            return checks.check(args.quick)
+        if args.verb == "fix":
+            return fix.fix()
+        return new.new(args.what, args.name)
+    except Failure as e:
+        say(f"[dev] {e}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
