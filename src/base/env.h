@@ -23,7 +23,8 @@ class MappedFile {
 };
 
 // A file being written; it appears under its name only at Commit (rename of a temporary beside it), so a full disk or a
-// kill leaves nothing half-written. Destroyed without Commit: the temporary is removed.
+// kill leaves nothing half-written. Destroyed without Commit: the temporary is removed. A target that is no regular file
+// (/dev/stdout, a pipe) is written directly.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
@@ -34,13 +35,19 @@ class OutputFile {
 class Env {
  public:
   virtual ~Env() = default;
-  // kNotFound: no such file. kInvalidArgument: a folder. kIo: read error.
+  // kNotFound: no such file. kInvalidArgument: a folder. kResourceExhausted: longer than max_bytes. kIo: read error, or not
+  // allowed. Pipes are read to their end.
   virtual Result<std::vector<std::byte>> ReadFile(const std::string& path, std::uint64_t max_bytes) = 0;
+  // As ReadFile; pipes and devices, which cannot be mapped, are kInvalidArgument too. Somebody who shortens the file while
+  // it is mapped breaks us: packages are replaced by rename, never rewritten in place.
   virtual Result<std::shared_ptr<MappedFile>> MapFile(const std::string& path) = 0;
   // kUnwritable: the place cannot be opened for writing.
   virtual Result<std::unique_ptr<OutputFile>> CreateFile(const std::string& path) = 0;
-  virtual Result<std::uint64_t> FileSize(const std::string& path) = 0;
-  virtual Status CreateFolder(const std::string& path) = 0;  // with parents; fine when it exists
+  virtual Result<std::uint64_t> FileSize(const std::string& path) = 0;  // of a regular file
+  // With parents; fine when it exists. kUnwritable: not allowed, or something else has that name.
+  virtual Status CreateFolder(const std::string& path) = 0;
+  // Names (not paths) of the regular files in a folder, sorted; hidden ones left out. kNotFound: no such folder.
+  virtual Result<std::vector<std::string>> ListFolder(const std::string& path) = 0;
   virtual std::int64_t NowNs() = 0;                          // monotonic
 };
 

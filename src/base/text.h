@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ class Piece {
   Piece(unsigned long v) : Piece(static_cast<unsigned long long>(v)) {}      // NOLINT
   Piece(long long v);                                                        // NOLINT
   Piece(unsigned long long v);                                               // NOLINT
+  Piece(float v);                                                            // NOLINT
   Piece(double v);                                                           // NOLINT
   std::string_view view() const { return own_.empty() ? s_ : std::string_view(own_); }
 
@@ -37,11 +39,13 @@ std::string Cat(const A&... a) {
 }
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string JoinInts(std::span<const std::int64_t> v, std::string_view separator);  // "1x3x48x320" with "x"
-std::vector<std::string> Split(std::string_view s, char separator);
-// Whole-string conversions: false on anything left over, overflow or empty.
+std::vector<std::string> Split(std::string_view s, char separator);  // n separators give n + 1 parts, some perhaps empty
+// Whole-string conversions, in the C locale: false on anything left over, overflow or empty. ParseDouble takes "inf" and
+// "nan": who wants finite numbers checks.
 bool ParseInt64(std::string_view s, std::int64_t* out);
 bool ParseDouble(std::string_view s, double* out);
-// Replaces control characters and invalid UTF-8, so that a hostile name cannot break a one-line message.
+// Replaces control characters, direction marks and invalid UTF-8 by '?', so that a hostile name cannot break a one-line
+// message; longer text is cut and ends in "...".
 std::string Printable(std::string_view s, std::size_t max_bytes = 120);
 
 }  // namespace npukit

@@ -16,11 +16,15 @@
 
 namespace npukit::tensor {
 
+// More than one value may take. Sizes come from files: a wrong one must not make the system swap for minutes.
+inline constexpr std::uint64_t kMaxValueBytes = std::uint64_t{16} << 30;
+
 class Value {
  public:
   Value() = default;  // "absent": an optional input that was not given
 
-  // Uninitialised (strings: empty strings). kOutOfMemory or kResourceExhausted instead of aborting.
+  // Uninitialised (strings: empty strings), 64-byte aligned. kResourceExhausted above kMaxValueBytes, kOutOfMemory when the
+  // system refuses.
   static Result<Value> Allocate(DType t, Dims dims);
   static Value Borrow(DType t, Dims dims, const void* data);    // read-only use
   static Value BorrowMutable(DType t, Dims dims, void* data);
@@ -83,10 +87,13 @@ Value Value::FromVector(DType t, Dims dims, const std::vector<T>& v) {
 }
 
 // Element i of a numeric or bool tensor as double or int64, whatever the dtype (fp16, bf16, int4, ... included). Slow and
-// exact where the target type can hold it; for references, comparison and shape arithmetic.
+// exact where the target type can hold it; for references, comparison and shape arithmetic. As int64, floats are cut
+// towards zero, what is out of range saturates and NaN is 0. Of a complex number: its real part.
 double ElementAsDouble(const Value& v, std::int64_t i);
 std::int64_t ElementAsInt64(const Value& v, std::int64_t i);
-void StoreDouble(Value& v, std::int64_t i, double x);  // rounds to nearest even; saturates to the integer's range
+// Rounds to nearest even. Integers saturate and take NaN as 0; floats overflow to infinity, or to NaN where the type has no
+// infinity, or to the largest number where it has neither (fp4).
+void StoreDouble(Value& v, std::int64_t i, double x);
 std::vector<std::int64_t> ToInt64s(const Value& v);
 
 }  // namespace npukit::tensor
