@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,7 @@ namespace npukit::target {
 // Weakest first: a stronger source overrides a weaker one (merge.cc).
 enum class Source : std::uint8_t { kAssumed = 0, kDatasheet = 1, kVendorApi = 2, kMeasured = 3 };
 std::string_view SourceName(Source s);  // "assumed", "datasheet", "vendor_api", "measured"
+std::optional<Source> SourceFromName(std::string_view name);
 
 // How a figure came about. Kinds are never summed silently: mixing gives the weakest, and says so.
 enum class Kind : std::uint8_t { kAssumed = 0, kModelled = 1, kMeasured = 2 };

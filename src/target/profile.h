@@ -13,8 +13,9 @@
 
 namespace npukit::target {
 
-// One line of facts.inc: FACT(key, kind, unit, min, max, summary).
-enum class FactKind : std::uint8_t { kNumber, kText, kNumbers, kTexts };
+// One line of facts.inc, sorted by key: FACT("npu.clock_ghz", kNumber, "GHz", 0.01, 10, "what it is"). Texts have no range.
+enum class FactKind : std::uint8_t { kNumber, kText, kNumbers, kTexts };  // in the order of FactValue
+std::string_view FactKindName(FactKind k);  // "a number", "a list of texts": for messages
 struct FactDef {
   std::string_view key;
   FactKind kind;
@@ -41,12 +42,15 @@ class Profile {
   Result<std::string> Text(std::string_view key) const;
   Result<std::vector<double>> Numbers(std::string_view key) const;
   Result<std::vector<std::string>> Texts(std::string_view key) const;
-  // Checks the key against facts.inc and the value against its range; source becomes assumed, ref "--set".
+  // Checks the key against facts.inc and the value against its range; source becomes assumed, ref "--set". Items of a list
+  // are separated by commas.
   Status Set(std::string_view key, std::string_view value);
   bool has_npu() const { return Has("npu.model"); }
   std::uint64_t Hash() const;  // of name, keys and values
 };
 
+// One fact: a known key, of its kind and in range (each item of a list; NaN is in no range; no text is empty).
+Status ValidateFact(std::string_view key, const FactValue& value);
 // Every fact a known key, of its kind and in range; the message names file-independent key, expected and found.
 Status Validate(const Profile& profile);
 
