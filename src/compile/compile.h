@@ -23,6 +23,7 @@ struct CompileOptions {
   std::vector<std::map<std::string, tensor::Dims>> shapes;
   bool cpu_only_program = true;                // --no-cpu clears it
   bool npu = true;                             // false: CPU only (target host, -d CPU)
+  bool cost_decides = true;                    // false (-d NPU): whatever the NPU can run goes there, even at a loss
   bool strict_npu = false;                     // fail when an operator falls off
   std::vector<std::string> allow;              // operators that may, under strict_npu
   std::vector<std::string> skip_passes;
@@ -46,8 +47,17 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
 struct CheckResult {
   std::vector<target::Verdict> verdicts;  // one per node of the final graph, source names inside
   format::ComputeUnits compute_units;
+  std::vector<passes::PassReport> passes;
+  std::uint64_t weight_bytes = 0;         // of the final graph's constants
 };
 Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
                           const CompileOptions& options);
+
+// Did something that computes land off the NPU? Only shapes being read do not count, nor do operators in `allow`.
+// Null when all is well.
+const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts, const std::vector<std::string>& allow);
+
+// What to pass as --shape for the graph's open inputs, "--shape x=1x3x736x736"; "" when every input is static.
+std::string ShapeRemedy(const ir::Graph& g);
 
 }  // namespace npukit::compile

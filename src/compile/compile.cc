@@ -1,0 +1,156 @@
+#include "compile/compile.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compile/emit/emit.h"
+#include "compile/partition/partition.h"
+#include "compile/shapes.h"
+
+namespace npukit::compile {
+namespace {
+
+Status RefuseForeign(const ir::Graph& g) {
+  const ir::Node* first = nullptr;
+  int count = 0;
+  for (const ir::Node& n : g.nodes) {
+    if (!n.is_foreign()) continue;
+    if (first == nullptr) first = &n;
+    ++count;
+  }
+  if (first == nullptr) return OkStatus();
+  const std::string others = count == 1 ? "" : Cat(" (and ", count - 1, " more unknown nodes)");
+  return Unsupported(Cat("node \"", Printable(first->name), "\": unknown operator ", Printable(first->foreign_op), others,
+                         "; npukit check lists them all"));
+}
+
+Goal GoalOf(const target::Profile& profile, const CompileOptions& o) {
+  if (!o.npu || !profile.has_npu()) return Goal::kCpuOnly;
+  return o.cost_decides ? Goal::kFastest : Goal::kMostOnNpu;
+}
+
+std::string ShapesText(const ir::Graph& g) {
+  std::vector<std::string> parts;
+  for (ir::ValueId v : g.inputs) parts.push_back(Cat(Printable(g.value(v).name), "=", JoinInts(g.value(v).type.dims(), "x")));
+  return Join(parts, " ");
+}
+
+// The model at one set of shapes, rewritten.
+Result<ir::Graph> Prepare(const ir::Graph& model, const target::Profile& profile,
+                          const std::map<std::string, tensor::Dims>& shapes, const CompileOptions& options,
+                          std::vector<passes::PassReport>& report) {
+  ir::Graph g = model;
+  NPUKIT_RETURN_IF_ERROR(FixShapes(g, shapes));
+  passes::RunOptions run;
+  run.skip = options.skip_passes;
+  NPUKIT_RETURN_IF_ERROR(passes::RunPasses(g, profile, run, &report));
+  return g;
+}
+
+void FillInterface(const ir::Graph& model, const target::Profile& profile, const CompileOptions& options, format::Head& head) {
+  head.model_name = model.name;
+  head.tool_version = options.tool_version;
+  head.profile = profile;
+  for (ir::ValueId v : model.inputs) head.inputs.push_back({model.value(v).name, model.value(v).type});
+  for (ir::ValueId v : model.outputs) head.outputs.push_back({model.value(v).name, model.value(v).type});
+  head.metadata = model.metadata;
+}
+
+bool UsesNpu(const Partition& p, const LoweringList& devices) {
+  return std::any_of(p.segments.begin(), p.segments.end(), [&](const Segment& s) {
+    return devices[static_cast<std::size_t>(s.device)]->device_class() == "NPU";
+  });
+}
+
+Status RefuseOffNpu(const Partition& p, const CompileOptions& options) {
+  if (!options.strict_npu) return OkStatus();
+  const target::Verdict* off = FirstOffNpu(p.verdicts, options.allow);
+  if (off == nullptr) return OkStatus();
+  return Unsupported(Cat("--strict-npu: ", Printable(off->from.empty() ? off->op : off->from.front()), " (", off->op,
+                         ") falls off the NPU: ", off->reason));
+}
+
+// Adds the programs for one set of shapes.
+Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const LoweringList& devices,
+                   const CompileOptions& options, CompileResult& result) {
+  const std::string shapes = ShapesText(g);
+  const Goal goal = GoalOf(profile, options);
+  bool cpu_wanted = options.cpu_only_program || goal == Goal::kCpuOnly;
+  const auto emit = [&](const Partition& partition, std::string_view what) -> Status {
+    LowerOptions lower;
+    if (options.progress) {
+      lower.progress = [&](std::string_view step, int done, int total) {
+        options.progress(Cat(shapes, " ", what, ": ", step), done, total);
+      };
+    }
+    NPUKIT_ASSIGN_OR_RETURN(format::Program program,
+                            EmitProgram(g, partition, profile, devices, lower, result.writer));
+    result.head.programs.push_back(std::move(program));
+    return OkStatus();
+  };
+  if (goal != Goal::kCpuOnly) {
+    if (options.progress) options.progress(Cat(shapes, ": placing operators"), 0, 0);
+    NPUKIT_ASSIGN_OR_RETURN(const Partition partition, MakePartition(g, profile, devices, goal));
+    NPUKIT_RETURN_IF_ERROR(RefuseOffNpu(partition, options));
+    if (UsesNpu(partition, devices)) {
+      NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program"));
+    } else {
+      result.warnings.push_back(Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
+                                    "; npukit check says why"));
+      cpu_wanted = true;
+    }
+  }
+  if (!cpu_wanted) return OkStatus();
+  NPUKIT_ASSIGN_OR_RETURN(const Partition partition, MakePartition(g, profile, devices, Goal::kCpuOnly));
+  return emit(partition, "CPU program");
+}
+
+}  // namespace
+
+Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
+                              const CompileOptions& options) {
+  NPUKIT_RETURN_IF_ERROR(RefuseForeign(model));
+  CompileResult result;
+  FillInterface(model, profile, options, result.head);
+  auto shape_sets = options.shapes;
+  if (shape_sets.empty()) shape_sets.emplace_back();
+  for (std::size_t i = 0; i < shape_sets.size(); ++i) {
+    if (options.progress) options.progress("rewriting", static_cast<int>(i), static_cast<int>(shape_sets.size()));
+    std::vector<passes::PassReport> report;
+    NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g, Prepare(model, profile, shape_sets[i], options, report));
+    NPUKIT_RETURN_IF_ERROR(RequireStatic(g));
+    if (i == 0) result.passes = std::move(report);
+    NPUKIT_RETURN_IF_ERROR(AddPrograms(g, profile, devices, options, result));
+  }
+  return result;
+}
+
+Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
+                          const CompileOptions& options) {
+  CheckResult result;
+  const std::map<std::string, tensor::Dims> as_it_is;
+  NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g, Prepare(model, profile, options.shapes.empty() ? as_it_is : options.shapes[0],
+                                                     options, result.passes));
+  // A target without an NPU is asked all the same: the answer is that it has none.
+  const Goal goal = options.cost_decides ? Goal::kFastest : Goal::kMostOnNpu;
+  NPUKIT_ASSIGN_OR_RETURN(result.verdicts, AskAndPlace(g, profile, devices, goal));
+  result.compute_units = CountUnits(g, result.verdicts);
+  for (const ir::ValueInfo& v : g.values) {
+    if (v.constant) result.weight_bytes += v.constant->byte_size();
+  }
+  return result;
+}
+
+const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts, const std::vector<std::string>& allow) {
+  for (const target::Verdict& v : verdicts) {
+    if (v.placed_on == "NPU" || v.placed_on == "folded") continue;
+    const ops::OpDef* op = ops::FindOp(v.op);
+    if (op != nullptr && op->loop == ops::LoopShape::kShape) continue;
+    const auto allowed = [&](const std::string& a) { return a == v.op || a == v.foreign_op; };
+    if (std::any_of(allow.begin(), allow.end(), allowed)) continue;
+    return &v;
+  }
+  return nullptr;
+}
+
+}  // namespace npukit::compile

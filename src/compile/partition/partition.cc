@@ -1,0 +1,144 @@
+#include "compile/partition/partition.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+#include "compile/compile.h"
+#include "compile/partition/cost.h"
+#include "compile/partition/place.h"
+#include "compile/shapes.h"
+
+namespace npukit::compile {
+namespace {
+
+std::string Milliseconds(double ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", std::abs(ns) < 1 ? 0.0 : ns / 1e6);
+  return text;
+}
+
+target::Verdict NotOnNpu(const ir::Node& n, std::string code, std::string reason, std::string remedy) {
+  target::Verdict v;
+  v.op = n.op ? std::string(n.op->name) : "";
+  v.device = "NPU";
+  v.supported = false;
+  v.code = std::move(code);
+  v.reason = std::move(reason);
+  v.remedy = std::move(remedy);
+  return v;
+}
+
+// Names of the source nodes, and what the file calls the operator.
+void NameSources(const ir::Graph& g, const ir::Node& n, target::Verdict& v) {
+  v.from.clear();
+  for (std::uint32_t s : n.from) {
+    if (s < g.source_nodes.size()) v.from.push_back(g.source_nodes[s].name);
+  }
+  if (!v.foreign_op.empty()) return;
+  if (!n.foreign_op.empty()) {
+    v.foreign_op = n.foreign_op;
+  } else if (!n.from.empty() && n.from[0] < g.source_nodes.size()) {
+    v.foreign_op = g.source_nodes[n.from[0]].op;
+  }
+}
+
+target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Profile& profile, const Lowering* npu,
+                       Goal goal, const std::string& shape_remedy) {
+  target::Verdict v;
+  if (n.is_foreign()) {
+    const std::string domain = n.foreign_domain.empty() ? "" : Cat(" of domain \"", Printable(n.foreign_domain), "\"");
+    v = NotOnNpu(n, "unknown_operator", Cat("npukit does not know the operator ", Printable(n.foreign_op), domain),
+                 "export the model without it, or add it to src/ops");
+  } else if (goal == Goal::kCpuOnly) {
+    v.op = std::string(n.op->name);
+    v.device = "CPU";
+  } else if (npu == nullptr) {
+    v = NotOnNpu(n, "no_npu", Cat("target ", profile.name, " has no NPU"), "name a chip with -t; npukit targets lists them");
+  } else if (!IsStatic(g, n)) {
+    v = NotOnNpu(n, "dynamic_shape", "the NPU needs every shape to be known when compiling",
+                 shape_remedy.empty() ? "export the model so that shapes do not depend on data" : shape_remedy);
+  } else {
+    v = npu->Supports(g, n, profile);
+  }
+  NameSources(g, n, v);
+  return v;
+}
+
+void SayWhyNotWorthIt(const Refusal& r, target::Verdict& v) {
+  v.code = "costs_more_than_it_saves";
+  v.fact = "npu.boundary_us";
+  v.limit = Cat("gain ", Milliseconds(r.gain_ns));
+  v.found = Cat("copy ", Milliseconds(r.copy_ns));
+  v.reason = r.gain_ns > 0 ? Cat("the NPU could, but handing the data over costs ", Milliseconds(r.copy_ns), " and saves ",
+                                 Milliseconds(r.gain_ns))
+                           : Cat("the NPU could, but it is slower there than on the CPU by ", Milliseconds(-r.gain_ns));
+  v.remedy = "nothing to do: the CPU is faster here; -d NPU forces it";
+}
+
+}  // namespace
+
+int FindDevice(const LoweringList& devices, std::string_view device_class) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i]->device_class() == device_class) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+namespace {
+
+struct Placed {
+  std::vector<target::Verdict> verdicts;
+  std::vector<Segment> segments;  // device is an index into the LoweringList
+};
+
+Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profile, const LoweringList& devices, Goal goal) {
+  const int cpu_index = FindDevice(devices, "CPU");
+  if (cpu_index < 0) return Internal("compile: no CPU device was given");
+  const int npu_index = profile.has_npu() ? FindDevice(devices, "NPU") : -1;
+  const Lowering* npu = npu_index >= 0 ? devices[static_cast<std::size_t>(npu_index)].get() : nullptr;
+
+  Placed out;
+  const std::string shape_remedy = ShapeRemedy(g);
+  std::vector<bool> npu_can;
+  for (const ir::Node& n : g.nodes) {
+    out.verdicts.push_back(AskOne(g, n, profile, npu, goal, shape_remedy));
+    npu_can.push_back(npu != nullptr && goal != Goal::kCpuOnly && out.verdicts.back().supported);
+  }
+
+  const ir::Uses uses(g);
+  const Costs costs = Price(g, npu_can, npu, *devices[static_cast<std::size_t>(cpu_index)], profile);
+  const Placement placement = PlaceNodes(g, uses, costs, goal);
+  const std::vector<Refusal> refusals = ExplainCpuIslands(g, uses, costs, placement.side);
+  for (std::size_t s = 0; s < placement.segments.size(); ++s) {
+    Segment segment = placement.segments[s];
+    const bool on_npu = segment.device == kNpuSide;
+    for (std::uint32_t i : segment.nodes) {
+      target::Verdict& v = out.verdicts[i];
+      v.segment = static_cast<int>(s);
+      v.placed_on = on_npu ? "NPU" : g.nodes[i].is_foreign() ? "" : "CPU";
+      if (!on_npu && npu_can[i]) SayWhyNotWorthIt(refusals[i], v);
+    }
+    segment.device = on_npu ? npu_index : cpu_index;
+    out.segments.push_back(std::move(segment));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Partition> MakePartition(const ir::Graph& g, const target::Profile& profile, const LoweringList& devices, Goal goal) {
+  for (const ir::Node& n : g.nodes) {
+    if (n.is_foreign()) return Unsupported(Cat("node \"", Printable(n.name), "\": unknown operator ", Printable(n.foreign_op)));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(Placed placed, AskPriceAndPlace(g, profile, devices, goal));
+  return Partition{std::move(placed.segments), std::move(placed.verdicts)};
+}
+
+Result<std::vector<target::Verdict>> AskAndPlace(const ir::Graph& g, const target::Profile& profile,
+                                                 const LoweringList& devices, Goal goal) {
+  NPUKIT_ASSIGN_OR_RETURN(Placed placed, AskPriceAndPlace(g, profile, devices, goal));
+  return std::move(placed.verdicts);
+}
+
+}  // namespace npukit::compile
