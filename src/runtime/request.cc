@@ -1,0 +1,424 @@
+// One run: choose a program, bind memory, submit every step at once (each waits for the one before on its device's queue),
+// wait for the last. No thread belongs to a request; the caller of Wait does what is left to do.
+#include <algorithm>
+#include <cstring>
+
+#include "base/env.h"
+#include "base/text.h"
+#include "runtime/choose.h"
+#include "runtime/session_impl.h"
+
+namespace npukit::runtime {
+namespace {
+
+struct BoundInput {
+  bool bound = false;
+  tensor::DType dtype = tensor::DType::kUndefined;
+  tensor::Dims dims;
+  const void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+struct BoundOutput {
+  void* data = nullptr;  // null: the request's own memory
+  std::uint64_t bytes = 0;
+};
+
+struct CopyBack {
+  const std::byte* from;
+  void* to;
+  std::uint64_t bytes;
+};
+
+bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a);
+  const auto y = reinterpret_cast<std::uintptr_t>(b);
+  return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+}
+
+Result<std::size_t> FindName(const std::vector<format::ValueSpec>& specs, const std::string& name, const char* what) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].name == name) return i;
+  }
+  std::vector<std::string> names;
+  for (const format::ValueSpec& s : specs) names.push_back(Printable(s.name));
+  return InvalidArgument(Cat("no ", what, " '", Printable(name), "'; the model has: ", Join(names, ", ")));
+}
+
+}  // namespace
+
+struct Request::Impl {
+  enum class State : std::uint8_t { kNew, kBusy, kDone };
+
+  explicit Impl(std::shared_ptr<Session::Impl> s)
+      : session(std::move(s)),
+        inputs(session->package->head().inputs.size()),
+        outputs(session->package->head().outputs.size()) {}
+  ~Impl() {
+    if (state == State::kBusy) {
+      cancel.store(true);
+      Finish().ok();  // devices may still be writing to the caller's memory
+    }
+  }
+
+  const format::Head& head() const { return session->package->head(); }
+  Result<std::shared_ptr<const Plan>> Choose() const;
+  Status CheckOutputs(const Plan& p) const;
+  Status PrepareMemory();
+  Status PrepareInput(std::size_t slot, const BoundInput& bound);
+  Status PrepareOutput(std::size_t slot, const BoundOutput& bound);
+  Result<SharedMemory*> Own(std::size_t slot);
+  Result<hal::FencePtr> SubmitStep(const PlanStep& step, const hal::FencePtr& previous);
+  std::byte* HostOf(std::uint32_t slot) const;
+  hal::Binding BindingOf(std::uint32_t slot, std::size_t device) const;
+  Status Finish();
+  void FillAccount();
+  void CountCopy(std::uint64_t bytes) {
+    ++account.copies;
+    account.bytes_copied += bytes;
+  }
+
+  std::shared_ptr<Session::Impl> session;
+  std::vector<BoundInput> inputs;
+  std::vector<BoundOutput> outputs;
+  State state = State::kNew;
+  std::atomic<bool> cancel{false};  // the only member other threads touch
+
+  // The run.
+  std::shared_ptr<const Plan> plan;
+  SharedMemory arena;
+  std::vector<SharedMemory> io;   // by slot: inputs and outputs
+  std::vector<SharedMemory> own;  // by slot: kept from run to run while the plan stays
+  std::vector<CopyBack> copy_back;
+  std::vector<hal::FencePtr> fences;  // one per step
+  std::int64_t submitted_ns = 0;
+  std::int64_t arrival_ns = 0;        // by the program's clock
+  std::vector<void*> results;         // by output
+  Status last;
+  Account account;
+};
+
+Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].bound) return InvalidArgument(Cat("input '", Printable(head().inputs[i].name), "' is not bound"));
+  }
+  for (const std::shared_ptr<const Plan>& p : session->plans) {
+    const std::vector<tensor::Type>& types = p->program().input_types;
+    bool match = true;
+    for (std::size_t i = 0; match && i < inputs.size(); ++i) {
+      match = types[i].dtype == inputs[i].dtype && types[i].dims() == inputs[i].dims;
+    }
+    if (match) return p;
+  }
+  std::string found;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    found += Cat(i > 0 ? " " : "", Printable(head().inputs[i].name), "=",
+                 tensor::Type::Tensor(inputs[i].dtype, inputs[i].dims).ToString());
+  }
+  return InvalidArgument(Cat("no program for ", found, "; this session has ",
+                             DescribePrograms(head(), session->programs),
+                             ": use one of these shapes, or compile with --shape"));
+}
+
+Status Request::Impl::CheckOutputs(const Plan& p) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data == nullptr) continue;
+    const std::uint64_t needed = p.slots()[p.output_slot(i)].bytes;
+    const std::string name = Printable(head().outputs[i].name);
+    if (outputs[i].bytes < needed) {
+      return InvalidArgument(Cat("output '", name, "': expected at least ", needed, " bytes for ",
+                                 p.program().output_types[i].ToString(), ", found ", outputs[i].bytes));
+    }
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (Overlap(outputs[i].data, needed, inputs[k].data, inputs[k].bytes)) {
+        return InvalidArgument(Cat("output '", name, "' is bound over input '", Printable(head().inputs[k].name),
+                                   "': an input may still be read after an output is written"));
+      }
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      if (Overlap(outputs[i].data, needed, outputs[k].data, p.slots()[p.output_slot(k)].bytes)) {
+        return InvalidArgument(Cat("output '", name, "' is bound over output '", Printable(head().outputs[k].name), "'"));
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Result<SharedMemory*> Request::Impl::Own(std::size_t slot) {
+  if (!own[slot].valid()) {
+    const PlanSlot& s = plan->slots()[slot];
+    NPUKIT_ASSIGN_OR_RETURN(own[slot], SharedMemory::Allocate(session->devices, s.devices, s.bytes));
+  }
+  return &own[slot];
+}
+
+Status Request::Impl::PrepareInput(std::size_t slot, const BoundInput& bound) {
+  const PlanSlot& s = plan->slots()[slot];
+  if (s.bytes > 0) {
+    // Const is cast away for the devices' one kind of buffer; Plan::Bind made sure that no step writes an input.
+    auto memory = SharedMemory::Import(session->devices, s.devices, const_cast<void*>(bound.data), s.bytes);
+    if (memory.ok()) {
+      io[slot] = std::move(*memory);
+      return OkStatus();
+    }
+    if (memory.status().code() != Code::kUnsupported) return memory.status();
+  }
+  NPUKIT_ASSIGN_OR_RETURN(SharedMemory* staging, Own(slot));
+  if (s.bytes > 0) {
+    std::memcpy(staging->host(), bound.data, s.bytes);
+    CountCopy(s.bytes);
+  }
+  io[slot] = *staging;
+  return OkStatus();
+}
+
+Status Request::Impl::PrepareOutput(std::size_t slot, const BoundOutput& bound) {
+  const PlanSlot& s = plan->slots()[slot];
+  if (bound.data != nullptr && s.bytes > 0) {
+    results[s.slot->index] = bound.data;
+    auto memory = SharedMemory::Import(session->devices, s.devices, bound.data, s.bytes);
+    if (memory.ok()) {
+      io[slot] = std::move(*memory);
+      return OkStatus();
+    }
+    if (memory.status().code() != Code::kUnsupported) return memory.status();
+    NPUKIT_ASSIGN_OR_RETURN(SharedMemory* staging, Own(slot));
+    copy_back.push_back({staging->host(), bound.data, s.bytes});
+    io[slot] = *staging;
+    return OkStatus();
+  }
+  NPUKIT_ASSIGN_OR_RETURN(SharedMemory* memory, Own(slot));
+  results[s.slot->index] = memory->host();
+  io[slot] = *memory;
+  return OkStatus();
+}
+
+Status Request::Impl::PrepareMemory() {
+  const std::vector<PlanSlot>& slots = plan->slots();
+  io.assign(slots.size(), {});
+  own.resize(slots.size());
+  results.assign(outputs.size(), nullptr);
+  copy_back.clear();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const format::Slot& slot = *slots[i].slot;
+    if (slot.kind == format::SlotKind::kInput) NPUKIT_RETURN_IF_ERROR(PrepareInput(i, inputs[slot.index]));
+    if (slot.kind == format::SlotKind::kOutput) NPUKIT_RETURN_IF_ERROR(PrepareOutput(i, outputs[slot.index]));
+  }
+  return OkStatus();
+}
+
+std::byte* Request::Impl::HostOf(std::uint32_t slot) const {
+  const PlanSlot& s = plan->slots()[slot];
+  switch (s.slot->kind) {
+    case format::SlotKind::kFixed: return arena.host() + s.slot->offset;
+    case format::SlotKind::kConstant: return s.constant.host();
+    default: return io[slot].host();
+  }
+}
+
+hal::Binding Request::Impl::BindingOf(std::uint32_t slot, std::size_t device) const {
+  const PlanSlot& s = plan->slots()[slot];
+  switch (s.slot->kind) {
+    case format::SlotKind::kFixed: return {arena.on(device), s.slot->offset, s.slot->type};
+    case format::SlotKind::kConstant: return {s.constant.on(device), 0, s.slot->type};
+    default: return {io[slot].on(device), 0, s.slot->type};
+  }
+}
+
+Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step, const hal::FencePtr& previous) {
+  if (step.kind == format::StepKind::kCopy) {
+    const std::uint64_t bytes = plan->slots()[step.inputs[0]].bytes;
+    CountCopy(bytes);
+    HostQueue::Copy copy{.from = HostOf(step.inputs[0]), .to = HostOf(step.outputs[0]),
+                         .bytes = static_cast<std::size_t>(bytes), .cancel = &cancel};
+    if (previous != nullptr) copy.waits.push_back(previous);
+    return session->host->Submit(std::move(copy));
+  }
+  hal::Work work;
+  work.executable = step.executable;
+  for (const std::uint32_t s : step.inputs) work.inputs.push_back(BindingOf(s, step.device));
+  for (const std::uint32_t s : step.outputs) work.outputs.push_back(BindingOf(s, step.device));
+  if (step.scratch_bytes > 0) {
+    work.scratch = {arena.on(step.device), plan->scratch_offset(),
+                    tensor::Type::Tensor(tensor::DType::kU8, tensor::Dims{static_cast<std::int64_t>(step.scratch_bytes)})};
+  }
+  if (previous != nullptr) work.waits.push_back(previous);
+  work.cancel = &cancel;
+  return session->devices[step.device]->Submit(work);
+}
+
+Status Request::Impl::Finish() {
+  if (!fences.empty()) fences.back()->Wait().ok();  // the chain's end; the loop below asks each how it went
+  Status first;
+  for (std::size_t i = 0; i < fences.size(); ++i) {
+    Status s = fences[i]->Wait();
+    if (s.ok() || !first.ok()) continue;
+    const PlanStep& step = plan->steps()[i];
+    const std::string where = step.kind == format::StepKind::kCall ? session->devices[step.device]->info().description
+                                                                   : std::string("copy");
+    first = s.code() == Code::kCancelled ? s : s.WithContext(Cat("step ", i, " (", where, ")"));
+  }
+  if (first.ok()) {
+    for (const CopyBack& c : copy_back) {
+      std::memcpy(c.to, c.from, c.bytes);
+      CountCopy(c.bytes);
+    }
+    FillAccount();
+  }
+  fences.clear();
+  io.clear();
+  session->arenas.GiveBack(std::move(arena));
+  arena = {};
+  state = State::kDone;
+  last = first;
+  return first;
+}
+
+void Request::Impl::FillAccount() {
+  const format::Program& program = plan->program();
+  account.program = plan->program_index();
+  account.devices = program.devices;
+  account.precision = program.precision;
+  account.compute_units = program.compute_units;
+  account.kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured;
+  bool one_clock = true;
+  double energy = 0;
+  bool energy_known = !fences.empty();
+  std::int64_t end_ns = arrival_ns;
+  double sum_ns = 0;
+  for (std::size_t i = 0; i < fences.size(); ++i) {
+    const PlanStep& step = plan->steps()[i];
+    const bool call = step.kind == format::StepKind::kCall;
+    const hal::Timing t = fences[i]->timing();
+    StepAccount s;
+    s.device = call ? session->devices[step.device]->info().description : "copy on the host";
+    s.device_class = call ? session->devices[step.device]->info().device_class : "CPU";
+    s.start_ns = t.start_ns - arrival_ns;
+    s.end_ns = t.end_ns - arrival_ns;
+    s.kind = t.kind;
+    s.energy_pj = t.energy_pj;
+    if (t.kind != account.kind) one_clock = false;
+    end_ns = std::max(end_ns, t.end_ns);
+    sum_ns += static_cast<double>(t.end_ns - t.start_ns);
+    if (call) {
+      energy_known = energy_known && t.energy_pj.has_value();
+      energy += t.energy_pj.value_or(0);
+    }
+    account.steps.push_back(std::move(s));
+  }
+  if (one_clock) {
+    account.latency_ns = static_cast<double>(end_ns - arrival_ns);
+  } else {
+    // Steps by different clocks have no common axis: their lengths add up, and the sum is of the weakest kind.
+    account.latency_ns = sum_ns;
+    for (const StepAccount& s : account.steps) account.kind = std::min(account.kind, s.kind);
+  }
+  if (energy_known) account.energy_pj = energy;
+  if (session->virtual_clock && one_clock) {
+    std::int64_t now = session->virtual_now_ns.load();
+    while (now < end_ns && !session->virtual_now_ns.compare_exchange_weak(now, end_ns)) {
+    }
+  }
+  account.wall_ns = static_cast<double>(RealEnv().NowNs() - submitted_ns);
+}
+
+Request::Request(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Request::~Request() = default;
+
+Status Request::BindInput(const std::string& name, tensor::DType t, const tensor::Dims& dims, const void* data,
+                          std::uint64_t bytes) {
+  Impl& r = *impl_;
+  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before binding");
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().inputs, name, "input"));
+  const std::string where = Cat("input '", Printable(name), "': ");
+  std::vector<std::string> expected;
+  const tensor::Type* match = nullptr;
+  for (const std::shared_ptr<const Plan>& p : r.session->plans) {
+    const tensor::Type& type = p->program().input_types[index];
+    if (type.dtype == t && type.dims() == dims) match = &type;
+    std::string text = type.ToString();
+    if (std::find(expected.begin(), expected.end(), text) == expected.end()) expected.push_back(std::move(text));
+  }
+  if (match == nullptr) {
+    return InvalidArgument(Cat(where, "expected ", Join(expected, " or "), ", found ", tensor::DTypeName(t), "[",
+                               JoinInts(dims, ", "), "]"));
+  }
+  if (bytes != *match->bytes()) {
+    return InvalidArgument(Cat(where, "expected ", *match->bytes(), " bytes for ", match->ToString(), ", found ", bytes));
+  }
+  if (data == nullptr && bytes > 0) return InvalidArgument(Cat(where, "no data"));
+  r.inputs[index] = {.bound = true, .dtype = t, .dims = dims, .data = data, .bytes = bytes};
+  return OkStatus();
+}
+
+Status Request::BindOutput(const std::string& name, void* data, std::uint64_t bytes) {
+  Impl& r = *impl_;
+  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before binding");
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().outputs, name, "output"));
+  if (data == nullptr && bytes > 0) return InvalidArgument(Cat("output '", Printable(name), "': no memory"));
+  r.outputs[index] = {.data = data, .bytes = bytes};
+  return OkStatus();
+}
+
+Status Request::Submit() {
+  Impl& r = *impl_;
+  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before submitting it again");
+  NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, r.Choose());
+  NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(*plan));
+  if (r.plan != plan) r.own.clear();
+  r.plan = std::move(plan);
+  r.account = {};
+  r.last = InvalidArgument("the run could not be submitted");
+  r.state = Impl::State::kDone;
+  r.submitted_ns = RealEnv().NowNs();
+  r.cancel.store(false);
+  NPUKIT_RETURN_IF_ERROR(r.PrepareMemory());
+  NPUKIT_ASSIGN_OR_RETURN(r.arena, r.session->arenas.Take());
+  hal::FencePtr previous;
+  if (r.session->virtual_clock) {
+    r.arrival_ns = r.session->virtual_now_ns.load();
+    previous = DoneFence({.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
+  } else {
+    r.arrival_ns = r.submitted_ns;
+  }
+  for (const PlanStep& step : r.plan->steps()) {
+    auto fence = r.SubmitStep(step, previous);
+    if (!fence.ok()) {
+      r.cancel.store(true);
+      r.Finish().ok();  // what was submitted ends first; its status matters less than why the rest was refused
+      r.last = fence.status().WithContext(Cat("step ", &step - r.plan->steps().data()));
+      return r.last;
+    }
+    previous = *fence;
+    r.fences.push_back(std::move(*fence));
+  }
+  r.state = Impl::State::kBusy;
+  return OkStatus();
+}
+
+Status Request::Wait() {
+  Impl& r = *impl_;
+  if (r.state == Impl::State::kNew) return InvalidArgument("nothing was submitted");
+  if (r.state == Impl::State::kDone) return r.last;
+  return r.Finish();
+}
+
+void Request::Cancel() { impl_->cancel.store(true); }
+
+Result<tensor::Value> Request::Output(const std::string& name) const {
+  const Impl& r = *impl_;
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().outputs, name, "output"));
+  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before reading its outputs");
+  if (r.state == Impl::State::kNew) return InvalidArgument("nothing was submitted: there are no outputs yet");
+  NPUKIT_RETURN_IF_ERROR(r.last);
+  const tensor::Type& type = r.plan->program().output_types[index];
+  return tensor::Value::BorrowMutable(type.dtype, type.dims(), r.results[index]);
+}
+
+const Account& Request::account() const { return impl_->account; }
+
+Result<std::unique_ptr<Request>> Session::NewRequest() {
+  return std::unique_ptr<Request>(new Request(std::make_unique<Request::Impl>(impl_)));
+}
+
+}  // namespace npukit::runtime
