@@ -85,6 +85,9 @@ function(layer folder)
   foreach(f IN LISTS closure)
     _layer_link(${root} ${f})
   endforeach()
+  if(folder MATCHES "^devices/all_")  # where devices are put together, and only there
+    _layer_link(${root} devices/devices.inc)
+  endif()
 
   if(sources)
     add_library(${id} STATIC ${sources})

@@ -408,11 +408,18 @@ void Request::Cancel() { impl_->cancel.store(true); }
 Result<tensor::Value> Request::Output(const std::string& name) const {
   const Impl& r = *impl_;
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().outputs, name, "output"));
-  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before reading its outputs");
-  if (r.state == Impl::State::kNew) return InvalidArgument("nothing was submitted: there are no outputs yet");
-  NPUKIT_RETURN_IF_ERROR(r.last);
+  NPUKIT_RETURN_IF_ERROR(Completed());
   const tensor::Type& type = r.plan->program().output_types[index];
   return tensor::Value::BorrowMutable(type.dtype, type.dims(), r.results[index]);
+}
+
+Status Request::Completed() const {
+  switch (impl_->state) {
+    case Impl::State::kNew: return InvalidArgument("nothing was submitted");
+    case Impl::State::kBusy: return InvalidArgument("the request is running: wait for it first");
+    case Impl::State::kDone: return impl_->last;
+  }
+  return impl_->last;
 }
 
 const Account& Request::account() const { return impl_->account; }

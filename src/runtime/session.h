@@ -76,7 +76,8 @@ class Request {
   void Cancel();             // from any thread; the run ends with kCancelled between steps
   // After a completed run; the value borrows the bound buffer or the request's memory, until the next Submit.
   Result<tensor::Value> Output(const std::string& name) const;
-  const Account& account() const;
+  const Account& account() const;            // of the last completed run
+  Status Completed() const;                  // ok: the last run is over and succeeded, so there are outputs and an account
   ~Request();
 
  private:
