@@ -1,0 +1,204 @@
+// What the verbs answer, as plain structs: one per verb, filled by lab and cli, printed by json.cc and text.cc. Field names
+// in JSON are a contract other tools read: fields may be added, none is renamed.
+//
+// Every figure has a kind (measured, modelled, assumed). A record has one for its plain figures; a figure of another kind
+// prints as an object of its own, so kinds are never mixed silently.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/program.h"
+#include "target/fact.h"
+#include "target/verdict.h"
+#include "tensor/type.h"
+
+namespace npukit::report {
+
+struct Figure {
+  double value = 0;
+  std::string unit;  // "ms", "B", "mJ"
+  target::Kind kind = target::Kind::kMeasured;
+};
+inline Figure Measured(double value, std::string unit) { return {value, std::move(unit), target::Kind::kMeasured}; }
+
+using Shapes = std::vector<std::pair<std::string, tensor::Dims>>;  // input name and dims, in the model's order
+
+struct Target {
+  std::string name;
+  std::vector<std::string> set;  // --set key=value
+};
+
+struct Check {
+  std::string model;
+  Target target;
+  Shapes shapes;
+  std::vector<target::Verdict> verdicts;
+  format::ComputeUnits compute_units;
+  std::uint64_t bytes = 0;           // of the weights
+  std::uint64_t restored_bytes = 0;  // as the device expands them
+  std::uint64_t gate_bytes = 0;      // the phone's limit
+  bool passes() const { return restored_bytes <= gate_bytes; }
+};
+
+struct Program {
+  std::string devices;
+  std::string precision;
+  Shapes shapes;
+  std::vector<std::string> segments;  // "NPU", "CPU", ...
+  Figure estimate;                    // ms
+  std::uint64_t bytes = 0;            // weights and blobs it uses
+  std::uint64_t arena_bytes = 0;
+  format::ComputeUnits compute_units;
+};
+
+struct Pass {
+  std::string name;
+  int changes = 0;
+  double seconds = 0;
+};
+
+struct Compile {
+  std::string model;
+  Target target;
+  std::string output;
+  std::uint64_t output_bytes = 0;
+  std::vector<Program> programs;
+  std::uint64_t shared_bytes = 0;
+  std::uint64_t own_bytes = 0;
+  std::vector<Pass> passes;
+  double seconds = 0;
+  std::vector<std::string> warnings;
+};
+
+struct Tensor {
+  std::string name;
+  std::string dtype;
+  tensor::Dims shape;
+  std::string file;   // "" when not written or read
+  std::string source;  // of an input: "file" or "random"
+};
+
+struct Run {
+  std::string model;
+  Target target;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  std::string program;  // "NPU,CPU fp16 x=1x3x48x320"
+  std::string device;   // "NPU (simulated kirin9030), CPU avx2"
+  std::string precision;
+  std::uint64_t seed = 0;
+  target::Kind kind = target::Kind::kMeasured;
+  double latency_ms = 0;
+  Figure wall_ms;
+  std::optional<Figure> energy_mj;
+  Figure compile_ms;
+  Figure load_ms;
+  std::uint64_t copies = 0;
+  std::uint64_t bytes_copied = 0;
+  format::ComputeUnits compute_units;
+};
+
+struct Latency {
+  double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, min = 0, max = 0, std = 0;
+};
+Latency Summarise(std::vector<double> samples_ms);  // percentiles by nearest rank; of none: zeros
+
+struct BenchStep {
+  std::string device;
+  int segment = 0;
+  Figure ms;
+  std::optional<Figure> energy_mj;
+};
+
+struct Bench {
+  std::string model;
+  std::string model_sha256;
+  std::string device;  // as asked
+  std::string device_description;
+  Target target;
+  std::string program;
+  std::string cpu_target;
+  int threads = 0;
+  std::string precision;
+  Shapes shapes;
+  std::int64_t batch = 1;
+  std::uint64_t seed = 0;
+  std::uint64_t iterations = 0;
+  int concurrency = 1;
+  target::Kind kind = target::Kind::kMeasured;
+  Latency latency_ms;
+  Latency wall_ms;  // measured here, whatever the kind
+  double first_inference_ms = 0;
+  Figure load_ms;
+  Figure compile_ms;
+  double throughput_per_s = 0;
+  Figure idle_rss_bytes;
+  Figure peak_rss_bytes;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t weights_bytes = 0;
+  double copies_per_run = 0;
+  double bytes_copied_per_run = 0;
+  std::optional<Figure> energy_mj;
+  std::optional<Figure> power_mw;
+  std::optional<Figure> npu_utilisation;
+  format::ComputeUnits compute_units;
+  std::vector<BenchStep> steps;  // --ops
+  std::vector<Tensor> outputs;   // --output-dir
+  std::string void_reason;       // "" when the reading is usable
+};
+
+struct Info {
+  std::string file;
+  std::string format;  // "onnx", "npk"
+  std::uint64_t bytes = 0;
+  std::string name;
+  std::string sha256;  // of a model file; for a package, of the model it was made from
+  std::vector<format::ValueSpec> inputs;
+  std::vector<format::ValueSpec> outputs;
+  std::map<std::string, int> ops;  // operator as the file calls it: count
+  std::uint64_t nodes = 0;
+  std::uint64_t weights_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  // A package only.
+  std::string tool_version;
+  std::optional<Target> target;
+  std::uint32_t schema_version = 0;
+  std::vector<Program> programs;
+  std::uint64_t shared_bytes = 0;
+  std::uint64_t own_bytes = 0;
+  std::uint64_t segments = 0;
+  std::optional<bool> verified;  // --verify: every segment's checksum was right
+};
+
+struct TargetLine {
+  std::string name;
+  std::string npu;  // the vendor's name of its core, "" when it has none
+  std::uint64_t facts = 0;
+  std::uint64_t assumed = 0;
+  std::string file;
+};
+struct Targets {
+  std::vector<TargetLine> targets;
+};
+
+struct FactLine {
+  std::string key;
+  target::FactValue value;
+  std::string unit;
+  std::string source;
+  std::string ref;
+  std::string date;
+  std::string summary;
+};
+struct TargetShow {
+  Target target;
+  std::string file;
+  std::vector<FactLine> facts;
+};
+
+}  // namespace npukit::report
