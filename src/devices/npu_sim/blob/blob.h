@@ -1,5 +1,6 @@
-// A compiled program of the simulated NPU as plain structs, its bytes, and the check that makes bytes from anywhere safe to
-// execute: after Unpack and Check every address an instruction can form lies inside its buffer, so run/ needs no checks.
+// A compiled program of the simulated NPU as plain structs, its bytes, and the check that makes
+// bytes from anywhere safe to execute: after Unpack and Check every address an instruction can form
+// lies inside its buffer, so run/ needs no checks.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +77,8 @@ void ForEach(const Program& p, Code c, F&& f) {
 std::vector<std::byte> Pack(const Program& program);
 // kDataCorrupt names the field. The bytes may come from anywhere; counts and depth are bounded.
 Result<Program> Unpack(std::span<const std::byte> bytes);
-// Every rule of docs/npu_semantics.md that can be checked without data. kDataCorrupt names task, instruction and operand.
+// Every rule of docs/npu_semantics.md that can be checked without data. kDataCorrupt names task,
+// instruction and operand.
 Status Check(const Program& program);
 
 // One line per instruction, for tests, traces and people.

@@ -1,9 +1,11 @@
-// The instruction list of the simulated Da Vinci NPU as C++ structs: what lower/ writes, run/ executes and model/ prices.
-// What each instruction computes, to the bit, is docs/npu_semantics.md; this file fixes only names and word order.
+// The instruction list of the simulated Da Vinci NPU as C++ structs: what lower/ writes, run/
+// executes and model/ prices. What each instruction computes, to the bit, is docs/npu_semantics.md;
+// this file fixes only names and word order.
 //
-// An instruction is one header word and operand words, all int32 little-endian: header = opcode | (operand words << 8), the
-// upper 16 bits zero (kept for queue flags). Operands are exactly the struct below, in order; a float is its bit pattern.
-// Units: every address, stride and `bytes` is in bytes; `count` and `len` are numbers of items. count[0] is outermost.
+// An instruction is one header word and operand words, all int32 little-endian: header = opcode |
+// (operand words << 8), the upper 16 bits zero (kept for queue flags). Operands are exactly the
+// struct below, in order; a float is its bit pattern. Units: every address, stride and `bytes` is
+// in bytes; `count` and `len` are numbers of items. count[0] is outermost.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +32,19 @@ enum class Opcode : std::uint8_t {
 inline constexpr int kOpcodeCount = 12;  // 0 is no instruction
 std::string_view OpcodeName(Opcode op);  // "copy", ...
 
-// Where a byte address points. DRAM spaces are 0..3 and take an index; the on-chip buffers belong to one core.
-enum Mem : std::int32_t { kInput = 0, kOutput = 1, kWeight = 2, kWorkspace = 3, kL1 = 4, kUb = 5, kL0A = 6, kL0B = 7, kL0C = 8 };
+// Where a byte address points. DRAM spaces are 0..3 and take an index; the on-chip buffers belong
+// to one core.
+enum Mem : std::int32_t {
+  kInput = 0,
+  kOutput = 1,
+  kWeight = 2,
+  kWorkspace = 3,
+  kL1 = 4,
+  kUb = 5,
+  kL0A = 6,
+  kL0B = 7,
+  kL0C = 8
+};
 inline constexpr bool IsDram(std::int32_t mem) { return mem >= kInput && mem <= kWorkspace; }
 
 enum ElemType : std::int32_t { kF16 = 0, kF32 = 1, kI32 = 2, kI8 = 3 };
@@ -41,7 +54,8 @@ inline constexpr std::int32_t kLanes = 16;          // rows of a fractal, fp16 l
 inline constexpr std::int32_t kBlockBytes = 32;     // one row of a fractal: 16 fp16 or 32 int8
 inline constexpr std::int32_t kFractalBytes = 512;  // 16 rows
 
-// A place for copy: for a DRAM space the address is addr + t0 * step0 + t1 * step1 in the tile (t0, t1); on chip steps are 0.
+// A place for copy: for a DRAM space the address is addr + t0 * step0 + t1 * step1 in the tile (t0,
+// t1); on chip steps are 0.
 struct Place {
   std::int32_t mem = kUb;
   std::int32_t index = 0;  // input, output or weight number; 0 elsewhere
@@ -75,18 +89,20 @@ struct Fill {
 // MTE1: windows of an NC1HWC0 map in L1 -> fractals in L0A.
 struct Load3d {
   static constexpr Opcode kOp = Opcode::kLoad3d;
-  std::int32_t dst_addr = 0;        // L0A
-  std::int32_t dst_m1_stride = 0;   // between rows of fractals; k_count * 512 when dense
-  std::int32_t src_addr = 0;        // L1
-  std::int32_t src_c1_stride = 0;   // between C1 planes
-  std::int32_t height = 0, width = 0;        // of the map in L1, without padding
-  std::int32_t pad_top = 0, pad_left = 0;    // rows, columns before the map; after it whatever the window reaches
+  std::int32_t dst_addr = 0;           // L0A
+  std::int32_t dst_m1_stride = 0;      // between rows of fractals; k_count * 512 when dense
+  std::int32_t src_addr = 0;           // L1
+  std::int32_t src_c1_stride = 0;      // between C1 planes
+  std::int32_t height = 0, width = 0;  // of the map in L1, without padding
+  std::int32_t pad_top = 0,
+               pad_left = 0;  // rows, columns before the map; after it whatever the window reaches
   std::int32_t kernel_h = 1, kernel_w = 1;
   std::int32_t stride_h = 1, stride_w = 1;
   std::int32_t dilation_h = 1, dilation_w = 1;
-  std::int32_t out_w = 0;                    // windows per output row
-  std::int32_t m_start = 0, m_count = 0;     // output positions: oh * out_w + ow
-  std::int32_t k_start = 0, k_count = 0;     // blocks of 32 bytes: (c1 * kernel_h + kh) * kernel_w + kw
+  std::int32_t out_w = 0;                 // windows per output row
+  std::int32_t m_start = 0, m_count = 0;  // output positions: oh * out_w + ow
+  std::int32_t k_start = 0,
+               k_count = 0;  // blocks of 32 bytes: (c1 * kernel_h + kh) * kernel_w + kw
 };
 
 // MTE1: 16x32-byte fractals L1 -> L0A or L0B, fp16 ones transposed on request.
@@ -106,18 +122,18 @@ enum MmadInit : std::int32_t { kAccumulate = 0, kZero = 1, kBias = 2 };
 // Cube: C[m][n] += A[m][k] B[k][n] over whole L0 tiles.
 struct Mmad {
   static constexpr Opcode kOp = Opcode::kMmad;
-  std::int32_t type = kF16;         // kF16 or kI8: of A and B
-  std::int32_t a_addr = 0;          // L0A, fractals (m1, k1)
-  std::int32_t a_m1_stride = 0;     // k1 * 512 when dense
-  std::int32_t b_addr = 0;          // L0B, fractals (k1, n1)
-  std::int32_t b_k1_stride = 0;     // n1 * 512 when dense
-  std::int32_t c_addr = 0;          // L0C, (n1, m, 16)
-  std::int32_t c_n1_stride = 0;     // ceil(m / 16) * 256 * accumulator bytes when dense
-  std::int32_t m = 0;               // rows
-  std::int32_t k1 = 0;              // blocks of 16 fp16 or 32 int8
-  std::int32_t n1 = 0;              // blocks of 16 columns
+  std::int32_t type = kF16;      // kF16 or kI8: of A and B
+  std::int32_t a_addr = 0;       // L0A, fractals (m1, k1)
+  std::int32_t a_m1_stride = 0;  // k1 * 512 when dense
+  std::int32_t b_addr = 0;       // L0B, fractals (k1, n1)
+  std::int32_t b_k1_stride = 0;  // n1 * 512 when dense
+  std::int32_t c_addr = 0;       // L0C, (n1, m, 16)
+  std::int32_t c_n1_stride = 0;  // ceil(m / 16) * 256 * accumulator bytes when dense
+  std::int32_t m = 0;            // rows
+  std::int32_t k1 = 0;           // blocks of 16 fp16 or 32 int8
+  std::int32_t n1 = 0;           // blocks of 16 columns
   std::int32_t init = kZero;
-  std::int32_t bias_addr = 0;       // L1, n1 * 16 fp32 (int32 for kI8); used by kBias
+  std::int32_t bias_addr = 0;  // L1, n1 * 16 fp32 (int32 for kI8); used by kBias
 };
 
 // Accumulators (n1, rows, 16) in L0C -> (n1, rows, 16) in UB.
@@ -129,10 +145,10 @@ struct L0cToUb {
   std::int32_t dst_n1_stride = 0;
   std::int32_t rows = 0;
   std::int32_t n1 = 0;
-  std::int32_t from_int32 = 0;      // 0: accumulators of fp16 mmad; 1: of int8 mmad
-  std::int32_t dst_type = kF16;     // kF16, kF32; kI32 only from int32
+  std::int32_t from_int32 = 0;   // 0: accumulators of fp16 mmad; 1: of int8 mmad
+  std::int32_t dst_type = kF16;  // kF16, kF32; kI32 only from int32
   std::int32_t relu = 0;
-  std::int32_t scale_addr = -1;     // UB, n1 * 16 fp32, or -1
+  std::int32_t scale_addr = -1;  // UB, n1 * 16 fp32, or -1
 };
 
 enum class UnaryOp : std::int32_t {
@@ -183,15 +199,16 @@ struct Binary {
 
 enum class WindowOp : std::int32_t { kMac = 0, kMax = 1, kSum = 2 };
 
-// Vector: depthwise convolution and pooling over 16-lane blocks in UB. count = (C1, output rows, output columns).
+// Vector: depthwise convolution and pooling over 16-lane blocks in UB. count = (C1, output rows,
+// output columns).
 struct Window {
   static constexpr Opcode kOp = Opcode::kWindow;
   WindowOp op = WindowOp::kMac;
-  std::int32_t dst_type = kF16;     // kF16 or kF32; src and weights are fp16
+  std::int32_t dst_type = kF16;  // kF16 or kF32; src and weights are fp16
   std::int32_t dst_addr = 0, src_addr = 0;
-  std::int32_t weight_addr = 0;     // kMac: (C1, kernel_h * kernel_w, 16) fp16
-  std::int32_t weight_stride = 0;   // between C1
-  std::int32_t bias_addr = -1;      // kMac: (C1, 16) fp32, or -1
+  std::int32_t weight_addr = 0;    // kMac: (C1, kernel_h * kernel_w, 16) fp16
+  std::int32_t weight_stride = 0;  // between C1
+  std::int32_t bias_addr = -1;     // kMac: (C1, 16) fp32, or -1
   std::int32_t kernel_h = 1, kernel_w = 1;
   std::int32_t tap_stride[2] = {0, 0};  // of src, per kernel row and column
   std::int32_t count[3] = {1, 1, 1};
@@ -210,12 +227,13 @@ struct Reduce {
   std::int32_t count[3] = {1, 1, 1};
   std::int32_t dst_stride[3] = {0, 0, 0};
   std::int32_t src_stride[3] = {0, 0, 0};
-  std::int32_t rows = 1;         // 1 for lanes
+  std::int32_t rows = 1;  // 1 for lanes
   std::int32_t row_stride = 0;
   std::int32_t len = 0;
 };
 
-// Vector: five loops over single elements: transposes, (rows, C) <-> (C1, rows, 16), gathers with a regular step.
+// Vector: five loops over single elements: transposes, (rows, C) <-> (C1, rows, 16), gathers with a
+// regular step.
 struct Move {
   static constexpr Opcode kOp = Opcode::kMove;
   std::int32_t dst_type = kF16, src_type = kF16;  // equal, or kF16 with kF32
@@ -236,7 +254,8 @@ constexpr std::int32_t HeaderWord() {
 inline constexpr Opcode OpcodeOf(std::int32_t header) { return static_cast<Opcode>(header & 0xFF); }
 inline constexpr std::int32_t OperandWordsOf(std::int32_t header) { return (header >> 8) & 0xFF; }
 
-// `words` points at the header of an instruction already known to be a T (blob.h checks a list before anybody decodes it).
+// `words` points at the header of an instruction already known to be a T (blob.h checks a list
+// before anybody decodes it).
 template <class T>
 T Decode(const std::int32_t* words) {
   T t;
@@ -248,17 +267,39 @@ T Decode(const std::int32_t* words) {
 template <class F>
 bool Visit(const std::int32_t* words, F&& f) {
   switch (OpcodeOf(*words)) {
-    case Opcode::kCopy: f(Decode<Copy>(words)); return true;
-    case Opcode::kFill: f(Decode<Fill>(words)); return true;
-    case Opcode::kLoad3d: f(Decode<Load3d>(words)); return true;
-    case Opcode::kLoad2d: f(Decode<Load2d>(words)); return true;
-    case Opcode::kMmad: f(Decode<Mmad>(words)); return true;
-    case Opcode::kL0cToUb: f(Decode<L0cToUb>(words)); return true;
-    case Opcode::kUnary: f(Decode<Unary>(words)); return true;
-    case Opcode::kBinary: f(Decode<Binary>(words)); return true;
-    case Opcode::kWindow: f(Decode<Window>(words)); return true;
-    case Opcode::kReduce: f(Decode<Reduce>(words)); return true;
-    case Opcode::kMove: f(Decode<Move>(words)); return true;
+    case Opcode::kCopy:
+      f(Decode<Copy>(words));
+      return true;
+    case Opcode::kFill:
+      f(Decode<Fill>(words));
+      return true;
+    case Opcode::kLoad3d:
+      f(Decode<Load3d>(words));
+      return true;
+    case Opcode::kLoad2d:
+      f(Decode<Load2d>(words));
+      return true;
+    case Opcode::kMmad:
+      f(Decode<Mmad>(words));
+      return true;
+    case Opcode::kL0cToUb:
+      f(Decode<L0cToUb>(words));
+      return true;
+    case Opcode::kUnary:
+      f(Decode<Unary>(words));
+      return true;
+    case Opcode::kBinary:
+      f(Decode<Binary>(words));
+      return true;
+    case Opcode::kWindow:
+      f(Decode<Window>(words));
+      return true;
+    case Opcode::kReduce:
+      f(Decode<Reduce>(words));
+      return true;
+    case Opcode::kMove:
+      f(Decode<Move>(words));
+      return true;
   }
   return false;
 }
