@@ -13,6 +13,17 @@ std::uint64_t Hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+struct Hasher64::State {
+  XXH3_state_t xxh;
+};
+
+Hasher64::Hasher64() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh); }
+Hasher64::~Hasher64() = default;
+void Hasher64::Update(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+}
+std::uint64_t Hasher64::Digest() const { return XXH3_64bits_digest(&state_->xxh); }
+
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).

@@ -4,6 +4,8 @@
 // File layout (README.md): 64-byte preamble {magic "NPK1", schema version, head offset, head length, file length, hash of
 // the head, hash of the preamble before it}, then segments at 4096-aligned offsets, and the head. Every bit flip in preamble
 // or head is refused here; a blob's checksum is checked by Blob(), a weight's only by VerifySegments().
+//
+// Errors: kDataCorrupt (damaged or no package), kUnsupported (another schema version), kResourceExhausted (beyond a limit).
 #pragma once
 
 #include <functional>
@@ -22,7 +24,7 @@ bool LooksLikePackage(std::span<const std::byte> first_bytes);
 class Package {
  public:
   static Result<std::shared_ptr<const Package>> Open(Env& env, const std::string& path);
-  // `owner` keeps `bytes` alive.
+  // `owner` keeps `bytes` alive. Bytes that do not begin at a multiple of 64 are copied, since weights are used in place.
   static Result<std::shared_ptr<const Package>> FromBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
   const Head& head() const { return head_; }

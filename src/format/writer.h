@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,8 @@ class PackageWriter {
   // Returns the segment index for ExecutableInfo::blob_segment. (Equal blobs are stored once.)
   std::uint32_t AddBlob(std::vector<std::byte> bytes);
 
-  // Fills head.segments and head.weights, then writes. Deterministic: equal input, equal bytes.
+  // Fills head.segments and head.weights, checks the head as a reader would (kDataCorrupt names what cannot be), writes.
+  // Deterministic: equal input, equal bytes.
   Result<std::vector<std::byte>> ToBytes(Head head) const;
   Status ToFile(Head head, Env& env, const std::string& path) const;  // atomically: Env::CreateFile, Commit
 
@@ -35,6 +38,8 @@ class PackageWriter {
     std::shared_ptr<const std::vector<std::byte>> bytes;
     std::uint64_t hash;
   };
+  Status Write(Head head, const std::function<Status(std::span<const std::byte>)>& sink) const;
+
   std::vector<Entry> weights_;
   std::vector<std::vector<std::byte>> blobs_;
 };

@@ -1,0 +1,163 @@
+#include "format/writer.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "format/layout.h"
+
+namespace npukit::format {
+namespace {
+
+using Sink = std::function<Status(std::span<const std::byte>)>;
+
+constexpr std::array<std::byte, kSegmentAlignment> kZeros{};
+
+// What a segment consists of, each part at the next multiple of the alignment; gaps are zero.
+struct Content {
+  SegmentKind kind;
+  std::vector<std::span<const std::byte>> parts;
+};
+
+Status PadTo(const Sink& sink, std::uint64_t& at, std::uint64_t alignment) {
+  const std::uint64_t gap = AlignUp(at, alignment) - at;  // below a page
+  at += gap;
+  return gap == 0 ? OkStatus() : sink(std::span(kZeros).first(gap));
+}
+
+Status EmitContent(const Content& content, const Sink& sink) {
+  std::uint64_t at = 0;
+  for (const std::span<const std::byte> part : content.parts) {
+    NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kWeightAlignment));
+    NPUKIT_RETURN_IF_ERROR(sink(part));
+    at += part.size();
+  }
+  return OkStatus();
+}
+
+Status EmitPackage(const std::vector<Content>& contents, const Head& head, const Sink& sink) {
+  const std::vector<std::byte> head_bytes = EncodeHead(head);
+  if (head_bytes.size() > kMaxHeadBytes) {
+    return ResourceExhausted(Cat("package head of ", head_bytes.size(), " bytes; at most ", kMaxHeadBytes, " are written"));
+  }
+  Preamble preamble;
+  const std::uint64_t segments_end =
+      head.segments.empty() ? kPreambleBytes : head.segments.back().offset + head.segments.back().length;
+  preamble.head_offset = AlignUp(segments_end, kHeadAlignment);
+  preamble.head_length = head_bytes.size();
+  preamble.file_length = preamble.head_offset + preamble.head_length;
+  preamble.head_hash = Hash64(head_bytes);
+  NPUKIT_RETURN_IF_ERROR(VerifyHead(head, preamble.head_offset).WithContext("cannot write this package"));
+
+  NPUKIT_RETURN_IF_ERROR(sink(EncodePreamble(preamble)));
+  std::uint64_t at = kPreambleBytes;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kSegmentAlignment));
+    NPUKIT_RETURN_IF_ERROR(EmitContent(contents[i], sink));
+    at += head.segments[i].length;
+  }
+  NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kHeadAlignment));
+  return sink(head_bytes);
+}
+
+}  // namespace
+
+std::uint32_t PackageWriter::AddWeight(std::string layout, std::shared_ptr<const std::vector<std::byte>> bytes,
+                                       std::uint64_t hash) {
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const Entry& e = weights_[i];
+    if (e.hash == hash && e.layout == layout && *e.bytes == *bytes) return static_cast<std::uint32_t>(i);
+  }
+  weights_.push_back({std::move(layout), std::move(bytes), hash});
+  return static_cast<std::uint32_t>(weights_.size() - 1);
+}
+
+std::uint32_t PackageWriter::AddBlob(std::vector<std::byte> bytes) {
+  const auto same = std::find(blobs_.begin(), blobs_.end(), bytes);
+  const auto index = static_cast<std::uint32_t>(same - blobs_.begin());
+  if (same == blobs_.end()) blobs_.push_back(std::move(bytes));
+  return index;
+}
+
+// Blobs come first, so that AddBlob can say their segment's index; then one segment per layout of weights, so that what one
+// device reads lies together.
+Status PackageWriter::Write(Head head, const std::function<Status(std::span<const std::byte>)>& sink) const {
+  std::vector<Content> contents;
+  for (const std::vector<std::byte>& blob : blobs_) contents.push_back({SegmentKind::kBlob, {blob}});
+  std::vector<std::string_view> layouts;  // of the segments after the blobs
+  std::vector<std::uint64_t> ends(blobs_.size(), 0);
+  head.weights.clear();
+  for (const Entry& e : weights_) {
+    const auto found = std::find(layouts.begin(), layouts.end(), e.layout);
+    const std::size_t segment = blobs_.size() + static_cast<std::size_t>(found - layouts.begin());
+    if (found == layouts.end()) {
+      layouts.push_back(e.layout);
+      contents.push_back({SegmentKind::kWeights, {}});
+      ends.push_back(0);
+    }
+    WeightInfo w{static_cast<std::uint32_t>(segment), AlignUp(ends[segment], kWeightAlignment), e.bytes->size(), e.layout};
+    ends[segment] = w.offset + w.length;
+    contents[segment].parts.push_back(*e.bytes);
+    head.weights.push_back(std::move(w));
+  }
+
+  head.segments.clear();
+  std::uint64_t at = kPreambleBytes;
+  for (const Content& content : contents) {
+    SegmentInfo s;
+    s.offset = AlignUp(at, kSegmentAlignment);
+    s.kind = content.kind;
+    Hasher64 hasher;
+    NPUKIT_RETURN_IF_ERROR(EmitContent(content, [&](std::span<const std::byte> bytes) {
+      hasher.Update(bytes);
+      s.length += bytes.size();
+      return OkStatus();
+    }));
+    s.checksum = hasher.Digest();
+    at = s.offset + s.length;
+    head.segments.push_back(s);
+  }
+  return EmitPackage(contents, head, sink);
+}
+
+Result<std::vector<std::byte>> PackageWriter::ToBytes(Head head) const {
+  std::vector<std::byte> out;
+  NPUKIT_RETURN_IF_ERROR(Write(std::move(head), [&](std::span<const std::byte> bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    return OkStatus();
+  }));
+  return out;
+}
+
+Status PackageWriter::ToFile(Head head, Env& env, const std::string& path) const {
+  // Opened only once there is something to write: a head that cannot be written does not touch the disk.
+  std::unique_ptr<OutputFile> file;
+  NPUKIT_RETURN_IF_ERROR(Write(std::move(head), [&](std::span<const std::byte> bytes) -> Status {
+    if (file == nullptr) {
+      NPUKIT_ASSIGN_OR_RETURN(file, env.CreateFile(path));
+    }
+    return file->Write(bytes);
+  }));
+  return file->Commit();
+}
+
+PackageWriter::Sizes PackageWriter::WeightSizes(const Head& head) const {
+  std::vector<int> users(weights_.size(), 0);
+  for (const Program& p : head.programs) {
+    for (const ExecutableInfo& e : p.executables) {
+      for (const std::uint32_t w : std::set<std::uint32_t>(e.weights.begin(), e.weights.end())) {
+        if (w < users.size()) ++users[w];
+      }
+    }
+  }
+  Sizes sizes;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    (users[i] > 1 ? sizes.shared_bytes : sizes.own_bytes) += weights_[i].bytes->size();
+  }
+  return sizes;
+}
+
+}  // namespace npukit::format
