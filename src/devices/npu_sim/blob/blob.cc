@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 constexpr std::uint32_t kMaxTables = 1u << 20;  // tasks and tensors, shared ones counted each time
 constexpr std::size_t kMaxGroups = std::size_t{1} << 20;
-<< 20;  // bounds tasks and groups together, aliased ones too
 constexpr std::uint32_t kMaxDepth = 8;
 constexpr std::size_t kMaxName = 4096;
 constexpr std::size_t kMaxRank = 16;

@@ -3,7 +3,6 @@
 // relies on it and checks nothing again.
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "base/text.h"
 #include "devices/npu_sim/blob/blob.h"
@@ -57,22 +56,13 @@ class Checker {
       if (++checked_ > kMaxChecked) return DataCorrupt(Cat(where_, ": too many instructions"));
       op_ = OpcodeOf(*w);
       const std::int32_t words = OperandWordsOf(*w);
-      bool known = false;
-      if (words < end - w) {
-        Visit(w, [&](const auto& x) {
-          using T = std::decay_t<decltype(x)>;
-          known = *w == HeaderWord<T>() && end - w > kOperandWords<T>;
-          if (known) {
-            failed_.clear();
-            elements_ = 1;
-            Instruction(x);
-          }
-        });
+      if (*w == 0 || *w != HeaderOf(op_) || words >= end - w) {
+        return DataCorrupt(Cat(where_, " instruction ", index_,
+                               ": expected an instruction's header and operands, found ", *w));
       }
-      if (!known) {
-        return DataCorrupt(
-            Cat(where_, " instruction ", index_, ": no instruction has header ", *w));
-      }
+      failed_.clear();
+      elements_ = 1;
+      Visit(w, [&](const auto& x) { Instruction(x); });
       if (failed_.empty() && (work_ += elements_ * times) > kMaxWork)
         failed_ = "more work than any program has";
       if (!failed_.empty()) {

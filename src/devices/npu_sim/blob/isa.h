@@ -254,12 +254,41 @@ constexpr std::int32_t HeaderWord() {
 inline constexpr Opcode OpcodeOf(std::int32_t header) { return static_cast<Opcode>(header & 0xFF); }
 inline constexpr std::int32_t OperandWordsOf(std::int32_t header) { return (header >> 8) & 0xFF; }
 
+// The one legal header of an opcode; 0 when there is no such instruction.
+constexpr std::int32_t HeaderOf(Opcode op) {
+  switch (op) {
+    case Opcode::kCopy:
+      return HeaderWord<Copy>();
+    case Opcode::kFill:
+      return HeaderWord<Fill>();
+    case Opcode::kLoad3d:
+      return HeaderWord<Load3d>();
+    case Opcode::kLoad2d:
+      return HeaderWord<Load2d>();
+    case Opcode::kMmad:
+      return HeaderWord<Mmad>();
+    case Opcode::kL0cToUb:
+      return HeaderWord<L0cToUb>();
+    case Opcode::kUnary:
+      return HeaderWord<Unary>();
+    case Opcode::kBinary:
+      return HeaderWord<Binary>();
+    case Opcode::kWindow:
+      return HeaderWord<Window>();
+    case Opcode::kReduce:
+      return HeaderWord<Reduce>();
+    case Opcode::kMove:
+      return HeaderWord<Move>();
+  }
+  return 0;
+}
+
 // `words` points at the header of an instruction already known to be a T (blob.h checks a list
 // before anybody decodes it).
 template <class T>
 T Decode(const std::int32_t* words) {
   T t;
-  std::memcpy(&t, words + 1, sizeof(T));
+  std::memcpy(static_cast<void*>(&t), words + 1, sizeof(T));
   return t;
 }
 
