@@ -116,6 +116,7 @@ struct OpDef {
   LoopShape loop = LoopShape::kOther;
   LayoutRule layout = LayoutRule::kFixed;
   ForeignNames foreign = {};
+  bool any_kind = false;      // inputs may be sequences and optionals too
 };
 
 // The list as a table, sorted by name.
@@ -123,8 +124,13 @@ std::span<const OpDef* const> AllOps();
 const OpDef* FindOp(std::string_view name);            // null when unknown
 const OpDef* FindOnnxOp(std::string_view onnx_name);   // null when no definition claims the name
 
+// How many of a node's inputs belong to the operator itself; the rest are operands of its epilogue.
+// kInvalidArgument: a step names an input that is not there.
+Result<std::size_t> OwnInputCount(std::span<const EpilogueStep> epilogue, std::size_t inputs);
+
 // The reference with its epilogue: applies `def.reference`, then each step's reference in order. Works for `chain` too.
-// `inputs` are the node's inputs, epilogue operands included.
+// `inputs` are the node's inputs, epilogue operands included. Safe on any inputs: attributes, arity, types and shapes are
+// checked first, and what does not fit is an error that begins with the operator's name.
 Status Evaluate(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
                 std::span<const tensor::Value> inputs, EvalContext& out);
 // Types of outputs, epilogue included (steps must keep the shape; the dtype may follow the last step).
