@@ -55,31 +55,25 @@ Result<std::unique_ptr<Network>> OpenNetwork(Role role, const Options& options) 
       std::make_unique<DumpNetwork>(name, options.dump, std::move(network)));
 }
 
-Result<std::vector<PhotoReport>> ReadAll(const Options& options) {
-  Result<Alphabet> alphabet = Alphabet::Read(options.keys);
-  if (!alphabet.ok()) return alphabet.error();
-  if (!options.dump.empty()) {
-    if (MaybeError error = MakeFolder(options.dump)) return *error;
-  }
-  std::vector<std::unique_ptr<Network>> networks;
-  for (Role role : kRoles) {
-    Result<std::unique_ptr<Network>> network = OpenNetwork(role, options);
-    if (!network.ok()) return network.error();
-    networks.push_back(std::move(network.value()));
-  }
-  Result<Reader> reader = Reader::Make(networks[0].get(), networks[1].get(), networks[2].get(),
-                                       std::move(alphabet.value()), ReadOptions());
-  if (!reader.ok()) return reader.error();
+MaybeError Print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return std::nullopt;
+  return Failed("standard output: writing failed");
+}
 
+// Reads all photos; as text, each is printed as soon as it is read.
+Result<std::vector<PhotoReport>> ReadAll(Reader* reader, const Options& options) {
   std::vector<PhotoReport> reports;
   MaybeError pending;
   for (std::size_t i = 0; i < options.photos.size(); ++i) {
     Result<cv::Mat> photo = ReadPhoto(options.photos[i]);
     if (!photo.ok()) return photo.error();
     Result<PhotoReading> reading =
-        reader.value().Read(photo.value(), ProgressLine(i, options.photos.size()));
+        reader->Read(photo.value(), ProgressLine(i, options.photos.size()));
     if (reading.ok()) {
       reports.push_back({options.photos[i], std::move(reading.value())});
+      if (options.json) continue;
+      if (MaybeError error = Print(PhotoText(reports.back()))) return *error;
     } else if (reading.error().pending && !options.dump.empty()) {
       pending = reading.error();  // the other photos' inputs are wanted too
     } else {
@@ -92,28 +86,41 @@ Result<std::vector<PhotoReport>> ReadAll(const Options& options) {
   return reports;
 }
 
+MaybeError Work(const Options& options) {
+  Result<Alphabet> alphabet = Alphabet::Read(options.keys);
+  if (!alphabet.ok()) return alphabet.error();
+  if (!options.dump.empty()) {
+    const std::filesystem::path outputs = std::filesystem::path(options.dump) / kOutputs;
+    if (MaybeError error = MakeFolder(outputs)) return error;
+  }
+  std::vector<std::unique_ptr<Network>> networks;
+  for (Role role : kRoles) {
+    Result<std::unique_ptr<Network>> network = OpenNetwork(role, options);
+    if (!network.ok()) return network.error();
+    networks.push_back(std::move(network.value()));
+  }
+  Result<Reader> reader = Reader::Make(networks[0].get(), networks[1].get(), networks[2].get(),
+                                       std::move(alphabet.value()), ReadOptions());
+  if (!reader.ok()) return reader.error();
+  Result<std::vector<PhotoReport>> reports = ReadAll(&reader.value(), options);
+  if (!reports.ok()) return reports.error();
+
+  const std::string json = JsonReport(reports.value(), npk_version(), NPUKIT_GIT);
+  if (!options.output.empty()) {
+    if (MaybeError error = WriteFile(options.output, json)) return error;
+  }
+  return Print(options.json ? json : NetworksText(reports.value()));
+}
+
 int Main(std::span<const char* const> arguments) {
-  cv::utils::logging::setLogLevel(
-      cv::utils::logging::LOG_LEVEL_SILENT);  // its errors are reported by us, in one line
+  // OpenCV's complaints about a picture are reported by us, in one line.
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   Result<Options> options = ParseOptions(arguments);
   MaybeError error;
-  std::string out;
   if (!options.ok()) {
     error = options.error();
-  } else if (options.value().help) {
-    out = HelpText();
   } else {
-    Result<std::vector<PhotoReport>> reports = ReadAll(options.value());
-    if (reports.ok()) {
-      out = options.value().json ? JsonReport(reports.value(), npk_version(), NPUKIT_GIT)
-                                 : TextReport(reports.value());
-    } else {
-      error = reports.error();
-    }
-  }
-  if (!error &&
-      (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0)) {
-    error = Failed("standard output: writing failed");
+    error = options.value().help ? Print(HelpText()) : Work(options.value());
   }
   if (!error) return 0;
   std::fprintf(stderr, "npukit-ocr: %s\n", error->message.c_str());

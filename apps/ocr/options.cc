@@ -11,9 +11,9 @@ namespace {
 constexpr std::string_view kHelp =
     R"(npukit-ocr: reads the text on photos with PP-OCR's three networks
 
-usage: npukit-ocr --det PKG --cls PKG --rec PKG --keys FILE [-d DEVICE] [--json] [--dump DIR]
-                  PHOTO...
-       npukit-ocr --replay DIR --keys FILE [--json] [--dump DIR] PHOTO...
+usage: npukit-ocr --det PKG --cls PKG --rec PKG --keys FILE [-d DEVICE] [--json] [-o FILE]
+                  [--dump DIR] PHOTO...
+       npukit-ocr --replay DIR --keys FILE [--json] [-o FILE] [--dump DIR] PHOTO...
 
   --det PKG        package of the text detector, compiled for one or more 1x3xHxW
   --cls PKG        package of the classifier "is this line upside down"
@@ -22,7 +22,9 @@ usage: npukit-ocr --det PKG --cls PKG --rec PKG --keys FILE [-d DEVICE] [--json]
   -d, --device D   NPU, CPU, AUTO:NPU,CPU (default) or HETERO:NPU,CPU
   --threads N      CPU threads (default: NPUKIT_THREADS, else the machine's cores)
   --json           print one JSON object instead of text
-  --dump DIR       also write every network input to DIR: det_0000.npy, cls_0000.npy, ...
+  -o, --output F   write that JSON object to F as well
+  --dump DIR       also write every network input to DIR (det_0000.npy, cls_0000.npy, ...) and
+                   its output under the same name to DIR/outputs
   --replay DIR     take the networks' outputs from such files in DIR instead of running packages.
                    With --dump, goes as far as the outputs reach and dumps the inputs of the
                    missing ones.
@@ -43,12 +45,13 @@ Result<Options> ParseOptions(std::span<const char* const> arguments) {
     std::string* value;
   };
   std::string threads;
-  const std::array<Flag, 8> flags = {{{"--det", &options.det},
+  const std::array<Flag, 9> flags = {{{"--det", &options.det},
                                       {"--cls", &options.cls},
                                       {"--rec", &options.rec},
                                       {"--keys", &options.keys},
                                       {"--device", &options.device},
                                       {"--threads", &threads},
+                                      {"--output", &options.output},
                                       {"--dump", &options.dump},
                                       {"--replay", &options.replay}}};
   std::set<std::string_view> seen;
@@ -68,6 +71,7 @@ Result<Options> ParseOptions(std::span<const char* const> arguments) {
       return options;
     }
     if (argument == "-d") argument = "--device";
+    if (argument == "-o") argument = "--output";
     std::string_view name = argument.substr(0, argument.find('='));
     if (!seen.insert(name).second) return BadInput(std::string(name) + ": given twice");
     if (argument == "--json") {

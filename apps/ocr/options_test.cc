@@ -15,13 +15,14 @@ std::string Refusal(std::vector<const char*> arguments) {
 TEST(Options, AreRead) {
   const Result<Options> options =
       Parse({"--det", "d", "--cls=c", "a.jpg", "--rec", "r", "--keys", "k", "-d", "CPU", "--json",
-             "--threads", "2", "--dump", "x", "--", "--b.jpg"});
+             "--threads", "2", "-o", "f", "--dump", "x", "--", "--b.jpg"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   const Options& o = options.value();
   EXPECT_EQ(o.det + o.cls + o.rec + o.keys, "dcrk");
   EXPECT_EQ(o.device, "CPU");
   EXPECT_EQ(o.threads, 2);
   EXPECT_EQ(o.dump, "x");
+  EXPECT_EQ(o.output, "f");
   EXPECT_TRUE(o.json);
   EXPECT_EQ(o.photos, (std::vector<std::string>{"a.jpg", "--b.jpg"}));
 }

@@ -131,7 +131,7 @@ TEST_F(ReaderTest, ReplaysOutputsAndDumpsInputs) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "ocr_reader_test";
   std::filesystem::remove_all(folder);
-  ASSERT_FALSE(MakeFolder(folder / "in").has_value());
+  ASSERT_FALSE(MakeFolder(folder / "in" / kOutputs).has_value());
   ASSERT_FALSE(MakeFolder(folder / "out").has_value());
   auto make = [&](const char* name) {
     return DumpNetwork(name, folder / "in", std::make_unique<ReplayNetwork>(name, folder / "out"));
@@ -150,6 +150,9 @@ TEST_F(ReaderTest, ReplaysOutputsAndDumpsInputs) {
   ASSERT_TRUE(reading.ok()) << reading.error().message;
   EXPECT_EQ(reading.value().lines.at(0).text, "a");
   EXPECT_TRUE(std::filesystem::exists(folder / "in" / "rec_0000.npy"));
+  const Result<Array> kept = ReadNpy(folder / "in" / kOutputs / "rec_0000.npy");
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_EQ(kept.value().data, (std::vector<float>{0, 1, 0, 0}));
   std::filesystem::remove_all(folder);
 }
 

@@ -34,8 +34,12 @@ Result<Answer> ReplayNetwork::Run(const Array&) {
 }
 
 Result<Answer> DumpNetwork::Run(const Array& input) {
-  if (MaybeError error = WriteNpy(folder_ / Numbered(name_, count_++), input)) return *error;
-  return next_->Run(input);
+  const std::string name = Numbered(name_, count_++);
+  if (MaybeError error = WriteNpy(folder_ / name, input)) return *error;
+  Result<Answer> answer = next_->Run(input);
+  if (!answer.ok()) return answer;
+  if (MaybeError error = WriteNpy(folder_ / kOutputs / name, answer.value().output)) return *error;
+  return answer;
 }
 
 }  // namespace ocr

@@ -13,6 +13,8 @@
 
 namespace ocr {
 
+inline constexpr char kOutputs[] = "outputs";  // the folder of outputs inside that of the inputs
+
 // Takes the n-th output from `folder`. A missing file is an Error with `pending` set.
 class ReplayNetwork : public Network {
  public:
@@ -28,7 +30,8 @@ class ReplayNetwork : public Network {
   int count_ = 0;
 };
 
-// Writes the n-th input to `folder` and passes it on.
+// Writes the n-th input to `folder`, passes it on, and writes the output that comes back to
+// `folder`/`kOutputs`.
 class DumpNetwork : public Network {
  public:
   DumpNetwork(std::string name, std::filesystem::path folder, std::unique_ptr<Network> next)

@@ -189,12 +189,14 @@ std::vector<NetworkReport> SumUp(const std::vector<PhotoReport>& photos) {
   return SumUp(runs);
 }
 
-std::string TextReport(const std::vector<PhotoReport>& photos) {
+std::string PhotoText(const PhotoReport& photo) {
   std::string out;
-  for (const PhotoReport& photo : photos) {
-    AppendPhoto(photo, &out);
-    out += "\n";
-  }
+  AppendPhoto(photo, &out);
+  return out + "\n";
+}
+
+std::string NetworksText(const std::vector<PhotoReport>& photos) {
+  std::string out;
   for (const NetworkReport& network : SumUp(photos)) AppendNetwork(network, &out);
   return out;
 }

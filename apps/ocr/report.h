@@ -22,7 +22,10 @@ struct NetworkReport {
 // A network has several lines when runs differed in program or kind.
 std::vector<NetworkReport> SumUp(const std::vector<PhotoReport>& photos);
 
-std::string TextReport(const std::vector<PhotoReport>& photos);
+// One photo: its lines with confidence and box, and its steps with latency and kind.
+std::string PhotoText(const PhotoReport& photo);
+// All photos: where each network ran, for how long, with which energy.
+std::string NetworksText(const std::vector<PhotoReport>& photos);
 std::string JsonReport(const std::vector<PhotoReport>& photos, const std::string& version,
                        const std::string& git);
 

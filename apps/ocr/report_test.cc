@@ -58,7 +58,8 @@ TEST(Report, NeverAddsKindsOrAnUnknownEnergy) {
 }
 
 TEST(Report, SaysInTextWhereItRan) {
-  const std::string text = TextReport({Photo({{Role::kDetect, {}, Modelled(12.5, 3)}})});
+  const PhotoReport photo = Photo({{Role::kDetect, {}, Modelled(12.5, 3)}});
+  const std::string text = PhotoText(photo) + NetworksText({photo});
   EXPECT_NE(text.find("Compute units: NPU (292), GPU (0), CPU (21), folded (14) | Total (327)\n"),
             std::string::npos);
   EXPECT_NE(text.find("12.500 ms modelled, 1 run (100.0 ms measured on this machine)\n"),
