@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "base/text.h"
+#include "lab/describe.h"
+#include "lab/prepared.h"
+#include "lab/process.h"
+#include "lab/verbs.h"
+
+namespace npukit::lab {
+namespace {
+
+constexpr double kWarmUpMs = 200;
+constexpr int kMaxConcurrency = 256;
+
+// What the requests of a bench left behind.
+struct Samples {
+  std::vector<double> latency_ms, wall_ms;
+  double energy_pj = 0;
+  bool energy_known = true;
+  double npu_busy_ns = 0;
+  double latency_ns = 0;
+  std::uint64_t copies = 0, bytes_copied = 0;
+
+  void Add(const runtime::Account& a) {
+    latency_ms.push_back(a.latency_ns / 1e6);
+    wall_ms.push_back(a.wall_ns / 1e6);
+    energy_known = energy_known && a.energy_pj.has_value();
+    energy_pj += a.energy_pj.value_or(0);
+    latency_ns += a.latency_ns;
+    for (const runtime::StepAccount& s : a.steps) {
+      if (s.device_class == "NPU") npu_busy_ns += static_cast<double>(s.end_ns - s.start_ns);
+    }
+    copies += a.copies;
+    bytes_copied += a.bytes_copied;
+  }
+  void Add(const Samples& o) {
+    latency_ms.insert(latency_ms.end(), o.latency_ms.begin(), o.latency_ms.end());
+    wall_ms.insert(wall_ms.end(), o.wall_ms.begin(), o.wall_ms.end());
+    energy_known = energy_known && o.energy_known;
+    energy_pj += o.energy_pj;
+    npu_busy_ns += o.npu_busy_ns;
+    latency_ns += o.latency_ns;
+    copies += o.copies;
+    bytes_copied += o.bytes_copied;
+  }
+};
+
+struct Plan {
+  double budget_ms;
+  std::uint64_t min_iterations;  // per request in flight
+};
+
+// Runs one request again and again until both the budget and the count are reached.
+Status Repeat(Env& env, runtime::Request& request, const Plan& plan, Samples& samples) {
+  const std::int64_t start = env.NowNs();
+  std::uint64_t n = 0;
+  do {
+    NPUKIT_RETURN_IF_ERROR(request.Run());
+    samples.Add(request.account());
+    ++n;
+  } while (n < plan.min_iterations || static_cast<double>(env.NowNs() - start) / 1e6 < plan.budget_ms);
+  return OkStatus();
+}
+
+Status RepeatTogether(Env& env, const Prepared& p, int concurrency, const Plan& plan, Samples& samples) {
+  std::mutex mutex;
+  Status first_error;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < concurrency; ++i) {
+    threads.emplace_back([&] {
+      Samples own;
+      auto request = p.NewRequest();
+      Status s = request.ok() ? Repeat(env, **request, plan, own) : request.status();
+      const std::lock_guard lock(mutex);
+      samples.Add(own);
+      if (!s.ok() && first_error.ok()) first_error = s;
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  return first_error;
+}
+
+// "avx512_vnni" of "CPU avx512_vnni".
+std::string CpuTarget(const std::string& description) {
+  for (const std::string& part : Split(description, ',')) {
+    const std::size_t at = part.find("CPU ");
+    if (at != std::string::npos) return part.substr(at + 4);
+  }
+  return "";
+}
+
+std::vector<report::BenchStep> Steps(const runtime::Account& account) {
+  std::vector<report::BenchStep> steps;
+  for (const runtime::StepAccount& s : account.steps) {
+    report::BenchStep step;
+    step.segment = static_cast<int>(steps.size());
+    step.device = s.device;
+    step.ms = {static_cast<double>(s.end_ns - s.start_ns) / 1e6, "ms", s.kind};
+    if (s.energy_pj) step.energy_mj = {*s.energy_pj / 1e9, "mJ", target::Kind::kModelled};
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
+                                 const BenchOptions& bench) {
+  if (bench.concurrency < 1 || bench.concurrency > kMaxConcurrency) {
+    return InvalidArgument(Cat("--concurrency: expected 1 to ", kMaxConcurrency, ", found ", bench.concurrency));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(const Prepared p, Prepare(kit, options, run));
+  Env& env = *kit.env;
+  const format::Head& head = p.session->head();
+  report::Bench r;
+  r.idle_rss_bytes = report::Measured(static_cast<double>(ResidentBytes()), "B");
+  NPUKIT_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Request> request, p.NewRequest());
+  if (kit.progress) kit.progress("first inference", 0, 0);
+  NPUKIT_RETURN_IF_ERROR(request->Run());
+  r.kind = request->account().kind;
+  r.first_inference_ms = request->account().latency_ns / 1e6;
+  const bool real_clock = r.kind == target::Kind::kMeasured;
+  if (real_clock) {  // a modelled figure needs no warm-up
+    if (kit.progress) kit.progress("warming up", 0, 0);
+    Samples warm;
+    NPUKIT_RETURN_IF_ERROR(Repeat(env, *request, {kWarmUpMs, 1}, warm));
+  }
+  if (kit.progress) kit.progress("measuring", 0, 0);
+  Plan plan{real_clock ? bench.budget_ms : 0, bench.min_iterations};
+  if (plan.min_iterations == 0) plan.min_iterations = real_clock ? 5 : 2;
+  Samples samples;
+  const std::int64_t start = env.NowNs();
+  if (bench.concurrency == 1) {
+    NPUKIT_RETURN_IF_ERROR(Repeat(env, *request, plan, samples));
+  } else {
+    NPUKIT_RETURN_IF_ERROR(RepeatTogether(env, p, bench.concurrency, plan, samples));
+  }
+  const double elapsed_s = static_cast<double>(env.NowNs() - start) / 1e9;
+
+  const auto n = static_cast<double>(samples.latency_ms.size());
+  const runtime::Account& account = request->account();
+  r.model = options.path;
+  r.model_sha256 = p.model.sha256;
+  r.device = bench.device;
+  r.device_description = p.session->device_description();
+  r.target = TargetOf(head.profile);
+  r.program = ProgramKey(head, head.programs[account.program]);
+  r.cpu_target = CpuTarget(r.device_description);
+  r.threads = p.threads;
+  r.precision = account.precision;
+  r.shapes = ShapesOf(head, head.programs[account.program]);
+  if (!r.shapes.empty() && !r.shapes[0].second.empty()) r.batch = r.shapes[0].second[0];
+  r.seed = run.inputs.seed;
+  r.iterations = samples.latency_ms.size();
+  r.concurrency = bench.concurrency;
+  r.latency_ms = report::Summarise(samples.latency_ms);
+  r.wall_ms = report::Summarise(samples.wall_ms);
+  r.load_ms = p.load_ms;
+  r.compile_ms = p.compile_ms;
+  r.throughput_per_s = real_clock ? n / elapsed_s : bench.concurrency * 1e3 / r.latency_ms.mean;
+  r.peak_rss_bytes = report::Measured(static_cast<double>(PeakResidentBytes()), "B");
+  r.arena_bytes = p.session->arena_bytes();
+  r.weights_bytes = p.session->weights_bytes();
+  r.copies_per_run = static_cast<double>(samples.copies) / n;
+  r.bytes_copied_per_run = static_cast<double>(samples.bytes_copied) / n;
+  if (samples.energy_known) {
+    r.energy_mj = {samples.energy_pj / 1e9 / n, "mJ", target::Kind::kModelled};
+    if (samples.latency_ns > 0) r.power_mw = {samples.energy_pj / samples.latency_ns, "mW", target::Kind::kModelled};
+  }
+  if (samples.npu_busy_ns > 0) r.npu_utilisation = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
+  r.compute_units = account.compute_units;
+  if (bench.steps) r.steps = Steps(account);
+  NPUKIT_ASSIGN_OR_RETURN(r.outputs, TakeOutputs(kit, p, *request, run.output_folder));
+  return r;
+}
+
+}  // namespace npukit::lab

@@ -1,0 +1,31 @@
+#include "lab/describe.h"
+#include "lab/verbs.h"
+
+namespace npukit::lab {
+namespace {
+
+// HarmonyOS asks a service before it lets a larger model onto the NPU, and says nothing when refused (NNRT source,
+// MODEL_MAX_LIMIT).
+constexpr std::uint64_t kGateBytes = 200ull * 1024 * 1024;
+
+}  // namespace
+
+Result<report::Check> CheckModel(const Kit& kit, const ModelOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
+  const target::Profile& profile = options.profile.name.empty() ? options.host_profile : options.profile;
+  compile::CompileOptions o = OptionsFor(kit, options);
+  o.cost_decides = true;
+  NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult result, compile::Check(imported.graph, profile, kit.lowerings, o));
+  report::Check r;
+  r.model = options.path;
+  r.target = TargetOf(profile);
+  if (!options.shapes.empty()) r.shapes.assign(options.shapes[0].begin(), options.shapes[0].end());
+  r.verdicts = result.verdicts;
+  r.compute_units = result.compute_units;
+  r.bytes = result.weight_bytes;
+  r.restored_bytes = result.weight_bytes;  // nothing is stored narrower than it is computed with yet
+  r.gate_bytes = kGateBytes;
+  return r;
+}
+
+}  // namespace npukit::lab

@@ -1,0 +1,62 @@
+#include "lab/describe.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "report/print.h"
+
+namespace npukit::lab {
+
+report::Target TargetOf(const target::Profile& profile) { return {profile.name, profile.overrides}; }
+
+report::Shapes ShapesOf(const format::Head& head, const format::Program& program) {
+  report::Shapes shapes;
+  for (std::size_t i = 0; i < head.inputs.size() && i < program.input_types.size(); ++i) {
+    shapes.emplace_back(head.inputs[i].name, program.input_types[i].dims());
+  }
+  return shapes;
+}
+
+report::Program Describe(const format::Head& head, const format::Program& program) {
+  report::Program p;
+  p.devices = program.devices;
+  p.precision = program.precision;
+  p.shapes = ShapesOf(head, program);
+  p.segments = program.segment_devices;
+  p.estimate = {program.estimate.time_ns / 1e6, "ms", program.estimate.kind};
+  p.arena_bytes = program.arena_bytes;
+  p.compute_units = program.compute_units;
+  std::set<std::uint32_t> weights, blobs;
+  for (const format::ExecutableInfo& e : program.executables) {
+    weights.insert(e.weights.begin(), e.weights.end());
+    blobs.insert(e.blob_segment);
+  }
+  for (std::uint32_t w : weights) p.bytes += head.weights[w].length;
+  for (std::uint32_t b : blobs) p.bytes += head.segments[b].length;
+  return p;
+}
+
+std::vector<report::Program> DescribeAll(const format::Head& head) {
+  std::vector<report::Program> programs;
+  for (const format::Program& p : head.programs) programs.push_back(Describe(head, p));
+  return programs;
+}
+
+std::string ProgramKey(const format::Head& head, const format::Program& program) {
+  return Cat(program.devices, " ", program.precision, " ", report::ShapesText(ShapesOf(head, program)));
+}
+
+WeightBytes CountWeights(const format::Head& head) {
+  std::vector<int> users(head.weights.size(), 0);
+  for (const format::Program& p : head.programs) {
+    for (const format::ExecutableInfo& e : p.executables) {
+      for (std::uint32_t w : std::set<std::uint32_t>(e.weights.begin(), e.weights.end())) ++users[w];
+    }
+  }
+  WeightBytes bytes;
+  for (std::size_t w = 0; w < users.size(); ++w) (users[w] > 1 ? bytes.shared : bytes.own) += head.weights[w].length;
+  return bytes;
+}
+
+}  // namespace npukit::lab

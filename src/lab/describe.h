@@ -1,0 +1,23 @@
+// Heads and profiles as records for printing.
+#pragma once
+
+#include <cstdint>
+
+#include "format/program.h"
+#include "report/records.h"
+
+namespace npukit::lab {
+
+report::Target TargetOf(const target::Profile& profile);
+report::Shapes ShapesOf(const format::Head& head, const format::Program& program);
+report::Program Describe(const format::Head& head, const format::Program& program);
+std::vector<report::Program> DescribeAll(const format::Head& head);
+std::string ProgramKey(const format::Head& head, const format::Program& program);  // "NPU,CPU fp16 x=1x3x48x320"
+
+struct WeightBytes {
+  std::uint64_t shared = 0;  // used by more than one executable
+  std::uint64_t own = 0;
+};
+WeightBytes CountWeights(const format::Head& head);
+
+}  // namespace npukit::lab
