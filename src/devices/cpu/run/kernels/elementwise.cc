@@ -1,0 +1,210 @@
+// Elementwise steps over a block in one pass: eight vectors are loaded, taken through all steps in registers, and stored.
+// An epilogue, an activation, a binary operator with an ordinary broadcast: all are this loop.
+#include <cmath>
+
+#include "devices/cpu/run/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/run/kernels/elementwise.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "devices/cpu/run/kernels/dispatch.h"
+#include "devices/cpu/run/kernels/math-inl.h"
+#include "devices/cpu/run/kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npukit::devices::cpu {
+namespace HWY_NAMESPACE {
+
+constexpr int kVectors = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM ? 8 : 4;
+
+template <int R, class F>
+HWY_INLINE void Each(V (&x)[R], const F& f) {
+  for (int i = 0; i < R; ++i) x[i] = f(x[i]);
+}
+
+template <int R>
+HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
+  const D d;
+  const V zero = hn::Zero(d);
+  const V one = hn::Set(d, 1.0f);
+  switch (s.op) {
+    case EwOp::kRelu: Each(x, [&](V v) { return hn::Max(zero, v); }); break;
+    case EwOp::kClip: {
+      const V lo = hn::Set(d, s.p0);
+      const V hi = hn::Set(d, s.p1);
+      Each(x, [&](V v) { return Clamp(v, lo, hi); });
+      break;
+    }
+    case EwOp::kHardSigmoid: {
+      const V alpha = hn::Set(d, s.p0);
+      const V beta = hn::Set(d, s.p1);
+      Each(x, [&](V v) { return Clamp(hn::MulAdd(v, alpha, beta), zero, one); });
+      break;
+    }
+    case EwOp::kHardSwish: {
+      const V sixth = hn::Set(d, 1.0f / 6);
+      const V half = hn::Set(d, 0.5f);
+      Each(x, [&](V v) { return hn::Mul(v, Clamp(hn::MulAdd(v, sixth, half), zero, one)); });
+      break;
+    }
+    case EwOp::kSigmoid: Each(x, [&](V v) { return Sigmoid(v); }); break;
+    case EwOp::kSwish: Each(x, [&](V v) { return hn::Mul(v, Sigmoid(v)); }); break;
+    case EwOp::kSqrt: Each(x, [&](V v) { return hn::Sqrt(v); }); break;
+    case EwOp::kSquare: Each(x, [&](V v) { return hn::Mul(v, v); }); break;
+    default: break;
+  }
+}
+
+template <int R, class F>
+HWY_INLINE void Binary(EwOp op, V (&x)[R], const F& operand) {
+  switch (op) {
+    case EwOp::kAdd: for (int i = 0; i < R; ++i) x[i] = hn::Add(x[i], operand(i)); break;
+    case EwOp::kSub: for (int i = 0; i < R; ++i) x[i] = hn::Sub(x[i], operand(i)); break;
+    case EwOp::kMul: for (int i = 0; i < R; ++i) x[i] = hn::Mul(x[i], operand(i)); break;
+    case EwOp::kDiv: for (int i = 0; i < R; ++i) x[i] = hn::Div(x[i], operand(i)); break;
+    case EwOp::kRSub: for (int i = 0; i < R; ++i) x[i] = hn::Sub(operand(i), x[i]); break;
+    case EwOp::kRDiv: for (int i = 0; i < R; ++i) x[i] = hn::Div(operand(i), x[i]); break;
+    default: break;
+  }
+}
+
+// R vectors: rows r to r + R - 1 at column c; `left` columns are there when kPart.
+template <int R, bool kPart>
+HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int64_t left) {
+  const D d;
+  const auto load = [&](const float* p) {
+    if constexpr (kPart) {
+      return LoadFirst(d, p, left);
+    } else {
+      return hn::LoadU(d, p);
+    }
+  };
+  const std::int64_t at = r * b.stride + c;
+  V x[R];
+  for (int i = 0; i < R; ++i) x[i] = load(b.in + at + i * b.stride);
+  for (std::int64_t n = 0; n < b.step_count; ++n) {
+    const EwStep& s = b.steps[n];
+    switch (s.kind) {
+      case EwOperand::kNone: Unary(s, x); break;
+      case EwOperand::kScalar: {
+        const V v = hn::Set(d, *s.operand);
+        Binary(s.op, x, [&](int) { return v; });
+        break;
+      }
+      case EwOperand::kChannel:
+      case EwOperand::kImage: {
+        const std::int64_t image = s.kind == EwOperand::kImage ? b.image * b.channels : 0;
+        const V v = load(s.operand + image + b.col0 + c);
+        Binary(s.op, x, [&](int) { return v; });
+        break;
+      }
+      case EwOperand::kRow:
+        Binary(s.op, x, [&](int i) { return hn::Set(d, s.operand[b.row0 + r + i]); });
+        break;
+      case EwOperand::kSame: {
+        const float* p = s.operand + b.offset + at;
+        Binary(s.op, x, [&](int i) { return load(p + i * b.stride); });
+        break;
+      }
+    }
+  }
+  for (int i = 0; i < R; ++i) {
+    float* p = b.out + at + i * b.stride;
+    if constexpr (kPart) {
+      StoreFirst(x[i], d, p, left);
+    } else {
+      hn::StoreU(x[i], d, p);
+    }
+  }
+}
+
+template <bool kPart>
+void Column(const EwBlock& b, std::int64_t rows, std::int64_t c, std::int64_t left) {
+  std::int64_t r = 0;
+  for (; r + kVectors <= rows; r += kVectors) Tile<kVectors, kPart>(b, r, c, left);
+  for (; r < rows; ++r) Tile<1, kPart>(b, r, c, left);
+}
+
+void Elementwise(const EwBlock& block) {
+  bool flat = block.stride == block.cols || block.rows == 1;
+  for (std::int64_t n = 0; n < block.step_count; ++n) {
+    const EwOperand k = block.steps[n].kind;
+    flat = flat && (k == EwOperand::kNone || k == EwOperand::kScalar || k == EwOperand::kSame);
+  }
+  if (!flat) {
+    // Few rows at a time, all their columns: a row block stays in the nearest cache.
+    for (std::int64_t r = 0; r < block.rows; r += kVectors) {
+      EwBlock b = block;
+      b.in += r * b.stride;
+      b.out += r * b.stride;
+      b.row0 += r;
+      b.offset += r * b.stride;
+      const std::int64_t rows = block.rows - r < kVectors ? block.rows - r : kVectors;
+      std::int64_t c = 0;
+      for (; c + kLanes <= b.cols; c += kLanes) Column<false>(b, rows, c, kLanes);
+      if (c < b.cols) Column<true>(b, rows, c, b.cols - c);
+    }
+    return;
+  }
+  // Position does not matter: any stretch of memory is a matrix one vector wide.
+  EwBlock b = block;
+  const std::int64_t count = block.rows * block.cols;
+  b.stride = kLanes;
+  const std::int64_t rows = count / kLanes;
+  Column<false>(b, rows, 0, kLanes);
+  if (rows * kLanes < count) Tile<1, true>(b, rows, 0, count - rows * kLanes);
+}
+
+template <bool kA, bool kB, class F>
+HWY_INLINE void RowLoop(const BinaryRow& t, const F& f) {
+  const D d;
+  const V sa = hn::Set(d, *t.a);
+  const V sb = hn::Set(d, *t.b);
+  std::int64_t i = 0;
+  for (; i + kLanes <= t.n; i += kLanes) {
+    hn::StoreU(f(kA ? hn::LoadU(d, t.a + i) : sa, kB ? hn::LoadU(d, t.b + i) : sb), d, t.out + i);
+  }
+  const std::int64_t left = t.n - i;
+  if (left > 0) {
+    StoreFirst(f(kA ? LoadFirst(d, t.a + i, left) : sa, kB ? LoadFirst(d, t.b + i, left) : sb), d, t.out + i, left);
+  }
+}
+
+template <class F>
+HWY_INLINE void RowKinds(const BinaryRow& t, const F& f) {
+  if (t.a_moves && t.b_moves) return RowLoop<true, true>(t, f);
+  if (t.a_moves) return RowLoop<true, false>(t, f);
+  if (t.b_moves) return RowLoop<false, true>(t, f);
+  RowLoop<false, false>(t, f);
+}
+
+void BinaryRowOf(const BinaryRow& t) {
+  if (t.n <= 0) return;
+  switch (t.op) {
+    case EwOp::kAdd: return RowKinds(t, [](V a, V b) { return hn::Add(a, b); });
+    case EwOp::kSub: return RowKinds(t, [](V a, V b) { return hn::Sub(a, b); });
+    case EwOp::kMul: return RowKinds(t, [](V a, V b) { return hn::Mul(a, b); });
+    case EwOp::kDiv: return RowKinds(t, [](V a, V b) { return hn::Div(a, b); });
+    default: return;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace npukit::devices::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npukit::devices::cpu {
+
+HWY_EXPORT(Elementwise);
+HWY_EXPORT(BinaryRowOf);
+
+void FillElementwise(Kernels* k) {
+  k->elementwise = NPUKIT_KERNEL(Elementwise, k->target);
+  k->binary_row = NPUKIT_KERNEL(BinaryRowOf, k->target);
+}
+
+}  // namespace npukit::devices::cpu
+#endif

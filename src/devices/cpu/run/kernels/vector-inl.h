@@ -1,0 +1,62 @@
+// What kernel files share inside the target's namespace: the vector type, partial loads and stores.
+#if defined(NPUKIT_CPU_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPUKIT_CPU_VECTOR_INL_H_
+#undef NPUKIT_CPU_VECTOR_INL_H_
+#else
+#define NPUKIT_CPU_VECTOR_INL_H_
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace npukit::devices::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// At most one panel of 16 channels to a vector, whatever the machine could do.
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+
+// The first n (< kLanes) floats; zero behind. Touches nothing behind p[n - 1].
+HWY_INLINE V LoadFirst(D d, const float* p, std::int64_t n) {
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86  // real masked loads
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+#else
+  alignas(64) float buffer[kLanes] = {};
+  std::memcpy(buffer, p, static_cast<std::size_t>(n) * sizeof(float));
+  return hn::Load(d, buffer);
+#endif
+}
+
+HWY_INLINE void StoreFirst(V v, D d, float* p, std::int64_t n) {
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+#else
+  alignas(64) float buffer[kLanes];
+  hn::Store(v, d, buffer);
+  std::memcpy(p, buffer, static_cast<std::size_t>(n) * sizeof(float));
+#endif
+}
+
+// All lanes when n >= kLanes.
+HWY_INLINE V LoadUpTo(D d, const float* p, std::int64_t n) { return n >= kLanes ? hn::LoadU(d, p) : LoadFirst(d, p, n); }
+HWY_INLINE void StoreUpTo(V v, D d, float* p, std::int64_t n) {
+  if (n >= kLanes) {
+    hn::StoreU(v, d, p);
+  } else {
+    StoreFirst(v, d, p, n);
+  }
+}
+
+// NaN stays NaN: x86's min and max give their second operand when either is NaN.
+HWY_INLINE V Clamp(V x, V lo, V hi) { return hn::Min(hi, hn::Max(lo, x)); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace npukit::devices::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
