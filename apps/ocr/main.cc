@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "npukit/runtime.h"
+#include "ocr/version.h"  // made by cmake/version.cmake
 #include "options.h"
 #include "pixels.h"
 #include "reader.h"

@@ -119,28 +119,28 @@ void AppendNetwork(const NetworkReport& network, std::string* out) {
                  static_cast<double>(a.bytes_copied) / 1024);
 }
 
+// Plain when it is of the record's kind; null when not known.
+void WriteFigure(std::string_view name, double value, std::string_view unit, Kind kind, Kind record,
+                 JsonWriter* json) {
+  json->Key(name);
+  if (value < 0) {
+    json->Null();
+  } else if (kind == record) {
+    json->Value(value);
+  } else {
+    json->Begin('{').Member("value", value).Member("unit", unit);
+    json->Member("kind", KindName(kind)).End('}');
+  }
+}
+
 void WriteNetwork(const NetworkReport& network, JsonWriter* json) {
   const Account& a = network.account;
   json->Begin('{').Member("network", RoleName(network.role)).Member("runs", network.runs);
   json->Member("device", a.device).Member("target", a.target).Member("program", a.devices);
   json->Member("precision", a.precision).Member("kind", KindName(a.kind));
   json->Member("latency_ms", a.latency_ms);
-  json->Key("wall_ms")
-      .Begin('{')
-      .Member("value", a.wall_ms)
-      .Member("unit", "ms")
-      .Member("kind", "measured")
-      .End('}');
-  json->Key("energy_mj");
-  if (a.energy_mj < 0) {
-    json->Null();
-  } else {
-    json->Begin('{')
-        .Member("value", a.energy_mj)
-        .Member("unit", "mJ")
-        .Member("kind", "modelled")
-        .End('}');
-  }
+  WriteFigure("wall_ms", a.wall_ms, "ms", Kind::kMeasured, a.kind, json);
+  WriteFigure("energy_mj", a.energy_mj, "mJ", Kind::kModelled, a.kind, json);
   json->Member("copies", a.copies).Member("bytes_copied", a.bytes_copied);
   json->Key("compute_units")
       .Begin('{')

@@ -19,7 +19,7 @@ def check_account(checks, reading, device):
         else:
             checks.check(units["NPU"] > 0, f"{name}: {units}")
             checks.check(f"simulated {common.TARGET}" in network["device"], f"{name}: should name the simulator")
-            checks.check(network["energy_mj"] is not None and network["energy_mj"]["value"] > 0, f"{name}: no energy")
+            checks.check(network["energy_mj"] is not None and network["energy_mj"] > 0, f"{name}: no energy")
         # Every device's time comes from the profile for a target that is not the host.
         checks.check(network["kind"] == "modelled" and network["latency_ms"] > 0, f"{name}: {network['kind']} latency")
     checks.check({n["network"] for n in reading["networks"]} == set(common.NETWORKS), "an account per network")
