@@ -123,7 +123,8 @@ TEST(CpuDevice, RefusesBindingsThatDoNotFit) {
   const auto code = [&](auto&& spoil) {
     hal::Work w = MakeWork(*device, exe, x, y);
     spoil(w);
-    return device->Submit(w).status().code();
+    const auto fence = device->Submit(w);
+    return fence.ok() ? (*fence)->Wait().code() : fence.status().code();
   };
   EXPECT_EQ(code([](hal::Work& w) { w.inputs[0].offset = 4; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.outputs[0].offset = UINT64_MAX; }), Code::kInvalidArgument);
