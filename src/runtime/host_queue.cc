@@ -6,55 +6,6 @@
 #include "base/env.h"
 
 namespace npukit::runtime {
-namespace {
-
-class FinishedFence final : public hal::Fence {
- public:
-  explicit FinishedFence(const hal::Timing& timing) : timing_(timing) {}
-  Status Wait() override { return OkStatus(); }
-  bool done() const override { return true; }
-  hal::Timing timing() const override { return timing_; }
-
- private:
-  hal::Timing timing_;
-};
-
-}  // namespace
-
-hal::FencePtr DoneFence(const hal::Timing& timing) { return std::make_shared<FinishedFence>(timing); }
-
-class HostQueue::QueueFence final : public hal::Fence {
- public:
-  Status Wait() override {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
-    return status_;
-  }
-  bool done() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return done_;
-  }
-  hal::Timing timing() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return timing_;
-  }
-  void Signal(Status status, const hal::Timing& timing) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      status_ = std::move(status);
-      timing_ = timing;
-      done_ = true;
-    }
-    changed_.notify_all();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;   // this and the rest guarded by mutex_
-  Status status_;
-  hal::Timing timing_;
-};
 
 HostQueue::~HostQueue() {
   {
@@ -62,15 +13,23 @@ HostQueue::~HostQueue() {
     stop_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (started_) pthread_join(thread_, nullptr);
 }
 
 hal::FencePtr HostQueue::Submit(Copy copy) {
-  auto fence = std::make_shared<QueueFence>();
+  auto fence = std::make_shared<hal::SignalFence>();
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    const auto entry = [](void* self) -> void* {
+      static_cast<HostQueue*>(self)->Loop();
+      return nullptr;
+    };
+    if (!started_ && pthread_create(&thread_, nullptr, entry, this) != 0) {
+      fence->Signal(ResourceExhausted("no thread for copies between steps"), {});
+      return fence;
+    }
+    started_ = true;
     tasks_.push_back({.copy = std::move(copy), .fence = fence});
-    if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
   }
   wake_.notify_one();
   return fence;

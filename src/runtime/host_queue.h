@@ -2,21 +2,21 @@
 // destructor; everything handed in is done (or skipped, when cancelled) before that. Thread-safe.
 #pragma once
 
+#include <pthread.h>
+
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "hal/signal_fence.h"
 
 namespace npukit::runtime {
-
-// A fence that is done from the start: where a run begins on the virtual clock.
-hal::FencePtr DoneFence(const hal::Timing& timing);
 
 class HostQueue {
  public:
@@ -34,13 +34,13 @@ class HostQueue {
   };
   // Copies after `waits`; a failed wait fails the copy with its status. On the virtual clock a copy takes no time: no
   // profile says what the host's would (it is counted, and its bytes are).
+  // Its fence carries kResourceExhausted when the system gives no thread.
   hal::FencePtr Submit(Copy copy);
 
  private:
-  class QueueFence;
   struct Task {
     Copy copy;
-    std::shared_ptr<QueueFence> fence;
+    std::shared_ptr<hal::SignalFence> fence;
   };
   void Loop();
   void Do(const Task& task) const;
@@ -50,7 +50,8 @@ class HostQueue {
   std::condition_variable wake_;
   std::deque<Task> tasks_;  // guarded by mutex_
   bool stop_ = false;       // guarded by mutex_
-  std::thread thread_;      // guarded by mutex_ until joined
+  bool started_ = false;    // guarded by mutex_
+  pthread_t thread_{};      // not std::thread, whose failure would throw
 };
 
 }  // namespace npukit::runtime

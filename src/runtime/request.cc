@@ -377,7 +377,8 @@ Status Request::Submit() {
   hal::FencePtr previous;
   if (r.session->virtual_clock) {
     r.arrival_ns = r.session->virtual_now_ns.load();
-    previous = DoneFence({.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
+    previous = hal::DoneFence(
+        OkStatus(), {.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
   } else {
     r.arrival_ns = r.submitted_ns;
   }

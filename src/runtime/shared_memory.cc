@@ -1,8 +1,7 @@
 #include "runtime/shared_memory.h"
 
-#include <cstdlib>
-
 #include "base/text.h"
+#include "hal/host_memory.h"
 
 namespace npukit::runtime {
 namespace {
@@ -10,12 +9,6 @@ namespace {
 constexpr std::uint64_t kAlignment = 64;
 
 bool Has(DeviceMask mask, std::size_t device) { return (mask >> device & 1u) != 0; }
-
-std::shared_ptr<void> HostMemory(std::uint64_t bytes) {
-  if (bytes > UINT64_MAX - kAlignment) return nullptr;
-  const std::uint64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return {std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded), std::free};
-}
 
 }  // namespace
 
@@ -34,9 +27,9 @@ Result<SharedMemory> SharedMemory::Import(std::span<const hal::DevicePtr> device
 
 Result<SharedMemory> SharedMemory::Allocate(std::span<const hal::DevicePtr> devices, DeviceMask mask,
                                             std::uint64_t bytes) {
-  std::shared_ptr<void> own = HostMemory(bytes);
-  if (own == nullptr) return Status(Code::kOutOfMemory, Cat("no memory for a buffer of ", bytes, " bytes"));
-  auto memory = Import(devices, mask, own.get(), bytes);
+  NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr own, hal::AllocateHost({.size_bytes = bytes, .alignment = kAlignment}));
+  std::byte* const own_host = own->host();
+  auto memory = Import(devices, mask, own_host, bytes);
   if (memory.ok()) {
     memory->owner_ = std::move(own);
     return memory;
@@ -44,7 +37,7 @@ Result<SharedMemory> SharedMemory::Allocate(std::span<const hal::DevicePtr> devi
   if (memory.status().code() != Code::kUnsupported) return memory.status();
   // Some device works on memory of its own only: let it own this, and the others import it.
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (!Has(mask, i) || devices[i]->Import({.host = own.get(), .size_bytes = bytes}).ok()) continue;
+    if (!Has(mask, i) || devices[i]->Import({.host = own_host, .size_bytes = bytes}).ok()) continue;
     NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr buffer,
                             devices[i]->Allocate({.size_bytes = bytes, .alignment = kAlignment}));
     std::byte* const host = buffer->host();

@@ -36,7 +36,7 @@ class SharedMemory {
  private:
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::shared_ptr<void> owner_;
+  hal::BufferPtr owner_;                // of memory of its own
   std::vector<hal::BufferPtr> views_;  // by device index; null outside the mask
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -20,6 +19,8 @@
 #include "format/reader.h"
 #include "format/writer.h"
 #include "hal/device.h"
+#include "hal/host_memory.h"
+#include "hal/signal_fence.h"
 
 namespace npukit::runtime::testing {
 
@@ -33,21 +34,6 @@ struct FakeBlob {
   std::uint32_t use_weight = 0;   // adds weight 0
   std::uint32_t scratch = 0;      // bytes; the work fills them, so overlap shows
   std::uint32_t reserved = 0;
-};
-
-class FakeBuffer final : public hal::Buffer {
- public:
-  FakeBuffer(std::byte* host, std::uint64_t size, bool owned) : host_(host), size_(size), owned_(owned) {}
-  ~FakeBuffer() override {
-    if (owned_) std::free(host_);
-  }
-  std::byte* host() override { return host_; }
-  std::uint64_t size_bytes() const override { return size_; }
-
- private:
-  std::byte* host_;
-  std::uint64_t size_;
-  bool owned_;
 };
 
 class FakeExecutable final : public hal::Executable {
@@ -64,39 +50,6 @@ class FakeExecutable final : public hal::Executable {
   std::uint64_t scratch_bytes() const override { return blob.scratch; }
   const FakeBlob blob;
   const std::vector<hal::WeightView> weights;
-};
-
-class FakeFence final : public hal::Fence {
- public:
-  Status Wait() override {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
-    return status_;
-  }
-  bool done() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return done_;
-  }
-  hal::Timing timing() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return timing_;
-  }
-  void Signal(Status status, const hal::Timing& timing) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      status_ = std::move(status);
-      timing_ = timing;
-      done_ = true;
-    }
-    changed_.notify_all();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  Status status_;
-  hal::Timing timing_;
 };
 
 class FakeDevice final : public hal::Device {
@@ -127,14 +80,11 @@ class FakeDevice final : public hal::Device {
   Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (++allocations_ == options_.fail_allocation) return Status(Code::kOutOfMemory, "fake: out of memory");
-    const std::uint64_t rounded = std::max<std::uint64_t>(64, (spec.size_bytes + 63) / 64 * 64);
-    auto* p = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
-    return hal::BufferPtr(std::make_shared<FakeBuffer>(p, spec.size_bytes, true));
+    return hal::AllocateHost(spec);
   }
   Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override {
     if (!options_.can_import) return Unsupported("fake: works on its own memory only");
-    return hal::BufferPtr(
-        std::make_shared<FakeBuffer>(static_cast<std::byte*>(memory.host), memory.size_bytes, false));
+    return hal::ImportHost(memory);
   }
   Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const hal::WeightView> weights) override {
     FakeBlob b;
@@ -147,7 +97,7 @@ class FakeDevice final : public hal::Device {
   Result<hal::FencePtr> Submit(const hal::Work& work) override {
     const auto& e = static_cast<const FakeExecutable&>(*work.executable);
     if (e.blob.fail == 2) return Status(Code::kDeviceLost, "fake: the queue is gone");
-    auto fence = std::make_shared<FakeFence>();
+    auto fence = std::make_shared<hal::SignalFence>();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       tasks_.push_back({work, fence});
@@ -168,7 +118,7 @@ class FakeDevice final : public hal::Device {
  private:
   struct Task {
     hal::Work work;
-    std::shared_ptr<FakeFence> fence;
+    std::shared_ptr<hal::SignalFence> fence;
   };
   void Loop() {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -1,31 +1,15 @@
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/env.h"
 #include "base/text.h"
 #include "devices/null/blob/blob.h"
 #include "devices/null/run/driver.h"
+#include "hal/host_memory.h"
 
 namespace npukit::devices::null {
 namespace {
-
-// Memory of our own or of the caller; both are the host's here.
-class NullBuffer final : public hal::Buffer {
- public:
-  NullBuffer(std::byte* host, std::uint64_t size, bool owned) : host_(host), size_(size), owned_(owned) {}
-  ~NullBuffer() override {
-    if (owned_) std::free(host_);
-  }
-  std::byte* host() override { return host_; }
-  std::uint64_t size_bytes() const override { return size_; }
-
- private:
-  std::byte* host_;
-  std::uint64_t size_;
-  bool owned_;
-};
 
 class NullExecutable final : public hal::Executable {
  public:
@@ -80,21 +64,9 @@ class NullDevice final : public hal::Device {
 
   const hal::DeviceInfo& info() const override { return info_; }
 
-  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override {
-    const std::uint64_t a = spec.alignment < 64 ? 64 : spec.alignment;
-    if ((a & (a - 1)) != 0) return InvalidArgument(Cat("null: alignment ", spec.alignment, " is no power of two"));
-    if (spec.size_bytes > UINT64_MAX - a) return Status(Code::kOutOfMemory, "null: buffer size overflows");
-    const std::uint64_t rounded = (spec.size_bytes + a - 1) / a * a;
-    void* p = std::aligned_alloc(a, rounded == 0 ? a : rounded);
-    if (p == nullptr) return Status(Code::kOutOfMemory, Cat("null: no memory for ", spec.size_bytes, " bytes"));
-    return hal::BufferPtr(std::make_shared<NullBuffer>(static_cast<std::byte*>(p), spec.size_bytes, true));
-  }
-
-  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override {
-    if (memory.host == nullptr) return InvalidArgument("null: no memory to import");
-    return hal::BufferPtr(
-        std::make_shared<NullBuffer>(static_cast<std::byte*>(memory.host), memory.size_bytes, false));
-  }
+  // Shares the host's memory. A device with memory of its own returns kUnsupported from Import, and the runtime copies.
+  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override { return hal::AllocateHost(spec); }
+  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override { return hal::ImportHost(memory); }
 
   Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const hal::WeightView>) override {
     const Blob expected;
@@ -105,7 +77,7 @@ class NullDevice final : public hal::Device {
   }
 
   // Never blocks: the fence does the waiting. A real device checks the bindings here against what the executable expects
-  // (number, type, range within the buffer), and its queue looks at `cancel` between steps.
+  // (hal::CheckBinding, hal::CheckScratch), and its queue looks at `cancel` between steps.
   Result<hal::FencePtr> Submit(const hal::Work& work) override {
     if (work.executable == nullptr) return InvalidArgument("null: work without an executable");
     if (!work.inputs.empty() || !work.outputs.empty()) {
