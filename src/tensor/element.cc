@@ -78,8 +78,8 @@ std::uint32_t Encode(const SmallFloat& f, double x) {
   std::uint64_t pattern = ~std::uint64_t{0};
   if (std::isfinite(a)) {
     int exponent = 0;
-    std::frexp(a, &exponent);  // a = m * 2^exponent, 0.5 <= m < 1
-    const int scale = std::max(exponent - 1, 1 - f.bias);
+    std::frexp(a, &exponent);  // a = m * 2^exponent, 0.5 <= m < 1; zero says exponent 0
+    const int scale = a == 0 ? 1 - f.bias : std::max(exponent - 1, 1 - f.bias);
     // The distance between neighbours there is 2^(scale - mantissa_bits).
     const double steps = std::nearbyint(std::ldexp(a, f.mantissa_bits - scale));
     if (steps < 0x1p40 && scale + f.bias < 1 << 10) {
