@@ -171,6 +171,7 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   }
   if (samples.npu_busy_ns > 0) r.npu_utilisation = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
   r.compute_units = account.compute_units;
+  if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   if (bench.steps) r.steps = Steps(account);
   NPUKIT_ASSIGN_OR_RETURN(r.outputs, TakeOutputs(kit, p, *request, run.output_folder));
   return r;

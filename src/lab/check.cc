@@ -8,9 +8,29 @@ namespace {
 // MODEL_MAX_LIMIT).
 constexpr std::uint64_t kGateBytes = 200ull * 1024 * 1024;
 
+// A package says what was decided when it was compiled.
+Result<report::Check> CheckPackage(const Kit& kit, const ModelOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const Model model, OpenModel(kit, options));
+  const format::Head& head = model.package->head();
+  if (head.programs.empty()) return DataCorrupt(options.path + ": a package without programs");
+  const format::Program& program = head.programs[0];  // the best one of its shape
+  report::Check r;
+  r.model = options.path;
+  r.target = TargetOf(head.profile);
+  r.shapes = ShapesOf(head, program);
+  r.verdicts = program.verdicts;
+  r.compute_units = program.compute_units;
+  for (const format::WeightInfo& w : head.weights) r.bytes += w.length;
+  r.restored_bytes = r.bytes;
+  r.gate_bytes = kGateBytes;
+  return r;
+}
+
 }  // namespace
 
 Result<report::Check> CheckModel(const Kit& kit, const ModelOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const bool is_package, IsPackage(*kit.env, options.path));
+  if (is_package) return CheckPackage(kit, options);
   NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
   const target::Profile& profile = options.profile.name.empty() ? options.host_profile : options.profile;
   compile::CompileOptions o = OptionsFor(kit, options);

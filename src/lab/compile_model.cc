@@ -1,5 +1,8 @@
+#include <set>
+
 #include "lab/describe.h"
 #include "lab/verbs.h"
+#include "report/print.h"
 
 namespace npukit::lab {
 
@@ -17,12 +20,18 @@ Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, result.writer.ToBytes(std::move(result.head)));
   // Described as a reader sees it, so a package nobody could open is never written.
   NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package, format::Package::FromBytes(bytes, nullptr));
-  NPUKIT_RETURN_IF_ERROR(WriteFile(*kit.env, compile_options.output, bytes));
-
   report::Compile r;
+  if (options.strict_npu) {  // the first program of each shape is the best one
+    std::set<std::string> seen;
+    for (const format::Program& p : package->head().programs) {
+      if (!seen.insert(report::ShapesText(ShapesOf(package->head(), p))).second || !r.off_npu.empty()) continue;
+      r.off_npu = OffNpu(p, options.allow);
+    }
+  }
+  if (r.off_npu.empty()) NPUKIT_RETURN_IF_ERROR(WriteFile(*kit.env, compile_options.output, bytes));
   r.model = options.path;
   r.target = TargetOf(profile);
-  r.output = compile_options.output;
+  if (r.off_npu.empty()) r.output = compile_options.output;
   r.output_bytes = bytes.size();
   r.programs = DescribeAll(package->head());
   const WeightBytes weights = CountWeights(package->head());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "compile/compile.h"
 #include "report/print.h"
 
 namespace npukit::lab {
@@ -45,6 +46,13 @@ std::vector<report::Program> DescribeAll(const format::Head& head) {
 
 std::string ProgramKey(const format::Head& head, const format::Program& program) {
   return Cat(program.devices, " ", program.precision, " ", report::ShapesText(ShapesOf(head, program)));
+}
+
+std::string OffNpu(const format::Program& program, const std::vector<std::string>& allow) {
+  const target::Verdict* v = compile::FirstOffNpu(program.verdicts, allow);
+  if (v == nullptr) return "";
+  return Cat("--strict-npu: ", Printable(v->from.empty() ? v->op : v->from.front()), " (", Printable(v->op), ") runs on ",
+             v->placed_on, v->reason.empty() ? "" : ": ", v->reason);
 }
 
 WeightBytes CountWeights(const format::Head& head) {

@@ -73,8 +73,6 @@ compile::CompileOptions OptionsFor(const Kit& kit, const ModelOptions& options) 
   o.npu = Wants(options.device, "NPU");
   o.cost_decides = !OnlyNpu(options.device);
   o.cpu_only_program = Wants(options.device, "CPU");
-  o.strict_npu = options.strict_npu;
-  o.allow = options.allow;
   o.tool_version = kit.tool;
   o.progress = kit.progress;
   return o;

@@ -35,8 +35,8 @@ struct ModelOptions {
   target::Profile host_profile;
   std::vector<ShapeSet> shapes;  // --shape, one entry per program wanted
   runtime::DeviceSpec device;
-  bool strict_npu = false;
-  std::vector<std::string> allow;
+  bool strict_npu = false;         // records say what is off the NPU; `compile` then writes nothing
+  std::vector<std::string> allow;  // operators that may be
 };
 
 struct Model {

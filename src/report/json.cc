@@ -157,6 +157,7 @@ std::string ToJson(const Compile& r) {
   for (const Pass& p : r.passes) j["passes"].push_back({{"name", p.name}, {"changes", p.changes}, {"seconds", p.seconds}});
   j["seconds"] = r.seconds;
   j["warnings"] = r.warnings;
+  j["off_npu"] = OrNull(r.off_npu);
   return Finish(j);
 }
 
@@ -178,6 +179,7 @@ std::string ToJson(const Run& r) {
   j["load_ms"] = FigureJson(r.load_ms, r.kind);
   j["copies"] = r.copies;
   j["bytes_copied"] = r.bytes_copied;
+  j["off_npu"] = OrNull(r.off_npu);
   j["compute_units"] = UnitsJson(r.compute_units);
   return Finish(j);
 }
@@ -230,6 +232,7 @@ std::string ToJson(const Bench& r) {
   j["per_model"] = Json::array();
   j["device_state"] = {{"temperature_celsius", nullptr}, {"throttled", nullptr}};
   j["conditions"] = Json::object();
+  j["off_npu"] = OrNull(r.off_npu);
   j["void"] = OrNull(r.void_reason);
   return Finish(j);
 }

@@ -63,6 +63,7 @@ struct Pass {
 };
 
 struct Compile {
+  std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
   Target target;
   std::string output;
@@ -84,6 +85,7 @@ struct Tensor {
 };
 
 struct Run {
+  std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
   Target target;
   std::vector<Tensor> inputs;
@@ -116,6 +118,7 @@ struct BenchStep {
 };
 
 struct Bench {
+  std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
   std::string model_sha256;
   std::string device;  // as asked

@@ -122,6 +122,7 @@ std::string ToText(const Compile& r) {
   out += fmt::format("Weights: {} shared between programs, {} of their own\n", BytesText(static_cast<double>(r.shared_bytes)),
                      BytesText(static_cast<double>(r.own_bytes)));
   if (!r.programs.empty()) out += ComputeUnitsLine(r.programs.front().compute_units) + "\n";
+  if (r.output.empty()) return out + "Nothing is written.\n";
   return out + fmt::format("{}: {}, written in {:.2f} s\n", Printable(r.output, 400),
                            BytesText(static_cast<double>(r.output_bytes)), r.seconds);
 }

@@ -1,0 +1,108 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parse.h"
+#include "report/print.h"
+
+namespace npukit::cli {
+namespace {
+
+constexpr std::array kCommands = {
+#define COMMAND(name) &command::name,
+#include "cli/commands.inc"
+#undef COMMAND
+};
+
+// Verbs that other versions have.
+constexpr std::array<std::string_view, 8> kNotYet = {"compare",  "conformance", "explain", "export",
+                                                     "probe",    "quantize",    "serve",   "validate"};
+
+std::string Overview() {
+  std::string text = "npukit takes a trained network to a phone's NPU and says where every operator runs.\n\nUsage: npukit VERB ...\n\n";
+  for (const Command* c : kCommands) text += fmt::format("  {:<9} {}\n", c->name, c->summary);
+  return text + "\nnpukit help VERB says everything about one; npukit --version.\n";
+}
+
+int Usage(const std::string& message) {
+  fmt::print(stderr, "npukit: {}\n", message);
+  return kBadInput;
+}
+
+int NoSuchVerb(std::string_view verb) {
+  if (std::find(kNotYet.begin(), kNotYet.end(), verb) != kNotYet.end()) {
+    return Usage(fmt::format("{}: not in this version", verb));
+  }
+  std::string there;
+  for (const Command* c : kCommands) there += fmt::format("{}{}", there.empty() ? "" : ", ", c->name);
+  return Usage(fmt::format("no verb \"{}\"; there is: {}", Printable(verb), there));
+}
+
+int Help(std::span<const char* const> words) {
+  if (words.empty()) {
+    fmt::print("{}", Overview());
+    return kFine;
+  }
+  const Command* c = FindCommand(words[0]);
+  if (c == nullptr) return NoSuchVerb(words[0]);
+  fmt::print("{}", HelpText(*c));
+  return kFine;
+}
+
+int Dispatch(std::span<const char* const> words) {
+  if (words.empty()) {
+    fmt::print(stderr, "{}", Overview());
+    return kBadInput;
+  }
+  const std::string_view verb = words[0];
+  const auto rest = words.subspan(1);
+  if (verb == "help") return Help(rest);
+  if (verb == "--help" || verb == "-h") return Help({});
+  if (verb == "--version") {
+    fmt::print("{}\n", report::ToolText());
+    return kFine;
+  }
+  const Command* command = FindCommand(verb);
+  if (command == nullptr) {
+    if (verb.starts_with("-")) return Usage(fmt::format("{}: a verb comes first; see npukit help", Printable(verb)));
+    return NoSuchVerb(verb);
+  }
+  const auto parsed = Parse(*command, rest);
+  if (!parsed.ok()) return Usage(parsed.status().message());
+  if (parsed->help) {
+    fmt::print("{}", HelpText(*command));
+    return kFine;
+  }
+  Context context(parsed->options);
+  return command->run(parsed->options, context);
+}
+
+}  // namespace
+
+std::span<const Command* const> Commands() { return kCommands; }
+
+const Command* FindCommand(std::string_view name) {
+  for (const Command* c : kCommands) {
+    if (c->name == name) return c;
+  }
+  return nullptr;
+}
+
+int Main(std::span<const char* const> words) {
+  try {
+    return Dispatch(words);
+  } catch (const std::bad_alloc&) {
+    std::fputs("npukit: out of memory\n", stderr);
+    return kFailed;
+  }
+}
+
+}  // namespace npukit::cli

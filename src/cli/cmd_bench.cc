@@ -1,0 +1,43 @@
+#include <array>
+
+#include "cli/command.h"
+#include "report/print.h"
+
+namespace npukit::cli {
+namespace {
+
+constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice, Flag::kTarget,      Flag::kSet,    Flag::kShape,
+                               Flag::kInput,     Flag::kInputs, Flag::kOutputDir,   Flag::kPrecision,
+                               Flag::kThreads,   Flag::kSeed,   Flag::kStrictNpu,   Flag::kAllow,  Flag::kOps,
+                               Flag::kConcurrency, Flag::kBudget, Flag::kIterations};
+
+int Bench(const Options& o, Context& context) {
+  const auto options = context.ModelOptionsOf();
+  if (!options.ok()) return context.Fail(options.status());
+  const auto run = context.RunOptionsOf();
+  if (!run.ok()) return context.Fail(run.status());
+  lab::BenchOptions bench;
+  bench.device = o.device;
+  bench.budget_ms = o.budget_ms;
+  bench.min_iterations = o.iterations;
+  bench.concurrency = o.concurrency;
+  bench.steps = o.ops;
+  const auto record = lab::BenchModel(context.kit(), *options, *run, bench);
+  if (!record.ok()) return context.Fail(record.status());
+  return context.PrintStrict(*record);
+}
+
+}  // namespace
+
+constinit const Command command::bench = {
+    .name = "bench",
+    .summary = "Latency, throughput, memory and energy of a model or a package.",
+    .details = "One first inference, a warm-up of 200 ms, then at least --iterations and at least --budget-ms of them. For a\n"
+               "simulated device latency and energy are modelled: no warm-up is needed and few iterations do; wall time is\n"
+               "given beside them.\n"
+               "Exit status: as npukit run.",
+    .flags = kFlags,
+    .run = Bench,
+};
+
+}  // namespace npukit::cli

@@ -1,0 +1,110 @@
+#include "cli/context.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "lab/shapes.h"
+#include "devices/all_lower/all_lower.h"
+#include "devices/all_run/all_run.h"
+#include "lab/targets.h"
+#include "report/print.h"
+
+namespace npukit::cli {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+}  // namespace
+
+int ExitCode(const Status& status) {
+  switch (status.code()) {
+    case Code::kOk: return kFine;
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kUnsupported:
+    case Code::kDataCorrupt:
+    case Code::kResourceExhausted:
+    case Code::kUnwritable: return kBadInput;
+    case Code::kOutOfMemory:
+    case Code::kIo:
+    case Code::kDeviceLost:
+    case Code::kCancelled:
+    case Code::kDeadlineExceeded:
+    case Code::kInternal: return kFailed;
+  }
+  return kFailed;
+}
+
+Context::Context(const Options& options) : options_(options) {
+  Env& env = RealEnv();
+  start_ns_ = said_ns_ = env.NowNs();
+  const char* log = std::getenv("NPUKIT_LOG");
+  const std::string_view level = log == nullptr ? "" : log;
+  quiet_ = options.quiet || level == "off" || level == "error";
+  verbose_ = options.verbose || level == "debug";
+  kit_.env = &env;
+  kit_.lowerings = devices::MakeLowerings();
+  kit_.open_device = [](const std::string& name, const hal::OpenOptions& o) { return devices::OpenDevice(name, o); };
+  kit_.tool = report::ToolText();
+  kit_.progress = [this](std::string_view what, int done, int total) { Progress(what, done, total); };
+  kit_.note = [this](const std::string& line) {
+    if (!quiet_) Say(line);
+  };
+}
+
+// Nothing for what takes less than two seconds; then a line a second at most. -v says everything.
+void Context::Progress(std::string_view what, int done, int total) {
+  if (quiet_) return;
+  const std::int64_t now = kit_.env->NowNs();
+  if (!verbose_ && (now - start_ns_ < 2 * kSecond || now - said_ns_ < kSecond)) return;
+  said_ns_ = now;
+  const std::string count = total > 0 ? fmt::format(" {}/{}", done, total) : "";
+  fmt::print(stderr, "{:7.1f} s  {}{}\n", static_cast<double>(now - start_ns_) / 1e9, what, count);
+}
+
+void Context::Say(const std::string& line) const { fmt::print(stderr, "npukit: {}\n", Printable(line, 4000)); }
+
+int Context::Fail(const Status& status) const {
+  Say(status.message());
+  return ExitCode(status);
+}
+
+int Context::Write(const std::string& text, int code) const {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return Fail(IoError("standard output cannot be written"));
+  }
+  return code;
+}
+
+Result<lab::ModelOptions> Context::ModelOptionsOf() const {
+  lab::ModelOptions o;
+  if (options_.models.size() != 1) return InvalidArgument("one model at a time in this version");
+  o.path = options_.models[0];
+  NPUKIT_ASSIGN_OR_RETURN(o.device, runtime::DeviceSpec::Parse(options_.device));
+  NPUKIT_ASSIGN_OR_RETURN(o.shapes, lab::ParseShapes(options_.shapes));
+  o.strict_npu = options_.strict_npu;
+  if (!options_.allow.empty()) o.allow = Split(options_.allow, ',');
+  if (!options_.target.empty()) {
+    NPUKIT_ASSIGN_OR_RETURN(o.profile, lab::LoadTarget(*kit_.env, options_.target, options_.set));
+  } else if (!options_.set.empty()) {
+    NPUKIT_ASSIGN_OR_RETURN(o.profile, lab::LoadTarget(*kit_.env, "host", options_.set));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(o.host_profile, lab::LoadTarget(*kit_.env, "host", {}));
+  return o;
+}
+
+Result<lab::RunOptions> Context::RunOptionsOf() const {
+  lab::RunOptions o;
+  NPUKIT_ASSIGN_OR_RETURN(o.inputs.files, lab::ParseInputs(options_.inputs));
+  o.inputs.folder = options_.input_folder;
+  o.inputs.seed = options_.seed;
+  o.output_folder = options_.output_folder;
+  o.precision = options_.precision;
+  o.threads = options_.threads;
+  return o;
+}
+
+}  // namespace npukit::cli

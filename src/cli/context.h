@@ -1,0 +1,59 @@
+// What a verb works with: the devices put together, where words go, and how long it has taken. JSON and text go to stdout,
+// everything else to stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "cli/options.h"
+#include "lab/verbs.h"
+
+namespace npukit::cli {
+
+// Exit codes: a contract.
+inline constexpr int kFine = 0;
+inline constexpr int kFindings = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kFailed = 3;
+
+int ExitCode(const Status& status);
+
+class Context {
+ public:
+  explicit Context(const Options& options);
+
+  const lab::Kit& kit() const { return kit_; }
+  // Prints "npukit: message" on stderr; gives the exit code.
+  int Fail(const Status& status) const;
+  // One record to stdout, as JSON or text; gives `code`, or kFailed when stdout cannot be written.
+  template <class Record>
+  int Print(const Record& record, int code) const {
+    return Write(options_.json ? ToJson(record) + "\n" : ToText(record), code);
+  }
+
+  // The same for a record that says what is off the NPU: then on stderr too, and kFindings.
+  template <class Record>
+  int PrintStrict(const Record& record) const {
+    if (!record.off_npu.empty()) Say(record.off_npu);
+    return Print(record, record.off_npu.empty() ? kFine : kFindings);
+  }
+
+  // What most verbs need of their options; the message names the flag.
+  Result<lab::ModelOptions> ModelOptionsOf() const;  // -t, -d, --set, --shape, --strict-npu, --allow
+  Result<lab::RunOptions> RunOptionsOf() const;  // inputs, outputs, threads
+
+ private:
+  void Say(const std::string& line) const;
+  int Write(const std::string& text, int code) const;
+  void Progress(std::string_view what, int done, int total);
+
+  const Options& options_;
+  lab::Kit kit_;
+  std::int64_t start_ns_ = 0;
+  std::int64_t said_ns_ = 0;
+  bool quiet_ = false;
+  bool verbose_ = false;
+};
+
+}  // namespace npukit::cli

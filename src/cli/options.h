@@ -1,0 +1,63 @@
+// What was written on the command line, as plain values: parse.cc fills it, the verbs read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace npukit::cli {
+
+// Flags a verb may list; --json, -v, -q and --help every verb has.
+enum class Flag : std::uint8_t {
+  kModel,        // MODEL or -m MODEL
+  kFile,         // FILE: a model or a package
+  kWords,        // free words: targets show T
+  kTarget,       // -t
+  kSet,          // --set
+  kDevice,       // -d
+  kOutput,       // -o
+  kShape,        // --shape
+  kInput,        // --input
+  kInputs,       // --inputs
+  kOutputDir,    // --output-dir
+  kPrecision,    // --precision
+  kThreads,      // --threads
+  kSeed,         // --seed
+  kStrictNpu,    // --strict-npu
+  kAllow,        // --allow
+  kNoCpu,        // --no-cpu
+  kVerify,       // --verify
+  kOps,          // --ops
+  kConcurrency,  // --concurrency
+  kBudget,       // --budget-ms
+  kIterations,   // --iterations
+};
+
+struct Options {
+  std::vector<std::string> models;  // MODEL, FILE
+  std::vector<std::string> words;
+  std::string target;
+  std::vector<std::string> set;
+  std::string device = "AUTO:NPU,CPU";
+  std::string output;
+  std::vector<std::string> shapes;
+  std::vector<std::string> inputs;
+  std::string input_folder;
+  std::string output_folder;
+  std::string precision;
+  int threads = 0;
+  std::uint64_t seed = 0;
+  bool strict_npu = false;
+  std::string allow;
+  bool no_cpu = false;
+  bool verify = false;
+  bool ops = false;
+  int concurrency = 1;
+  double budget_ms = 1000;
+  std::uint64_t iterations = 0;
+  bool json = false;
+  bool verbose = false;
+  bool quiet = false;
+};
+
+}  // namespace npukit::cli
