@@ -208,11 +208,8 @@ class LayoutWalk {
     if (n.op == &op::transpose) return VisitTranspose(n);
     if (n.op == &op::reshape) return VisitReshape(n);
     if (n.op->layout == ops::LayoutRule::kSpatial) return VisitSpatial(n);
-    if (n.op == &op::resize || n.op->layout == ops::LayoutRule::kAny || n.op->layout == ops::LayoutRule::kBroadcast ||
-        n.op->layout == ops::LayoutRule::kAxes) {
-      return VisitFollower(n);
-    }
-    return false;
+    if (n.op->layout == ops::LayoutRule::kFixed) return false;
+    return VisitFollower(n);
   }
 
   Result<bool> VisitSpatial(const ir::Node& n) {
@@ -313,24 +310,13 @@ class LayoutWalk {
     return static_cast<double>(tensor::ElementCount(t.dims()).value_or(0));
   }
 
-  // The operands whose order of dimensions matters: all but parameters such as a resize's scales.
-  std::vector<std::size_t> DataInputs(const ir::Node& n) const {
-    std::vector<std::size_t> at;
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-      if (n.inputs[i] != kNoValue && (i == 0 || n.op != &op::resize)) at.push_back(i);
-    }
-    return at;
-  }
-
   Result<bool> VisitFollower(const ir::Node& n) {
-    const std::vector<std::size_t> data = DataInputs(n);
     const auto out_rank = n.op == &op::reduce_mean ? RankOf(n.inputs[0]) : RankOf(n.outputs[0]);
     if (!out_rank) return false;
     // The order to follow: that of the largest operand that exists only as a twin.
     const Twin* lead = nullptr;
     double lead_size = -1;
-    for (const std::size_t i : data) {
-      const ValueId id = n.inputs[i];
+    for (const ValueId id : n.inputs) {
       const Twin* t = TwinOf(id);
       if (!MayFollow(id, *out_rank)) return false;
       if (t && t->perm.size() == *out_rank && Elements(id) > lead_size) {
@@ -342,8 +328,7 @@ class LayoutWalk {
     const Ints perm = lead->perm;
     double as_is = 0;
     double following = 0;
-    for (const std::size_t i : data) {
-      const ValueId id = n.inputs[i];
+    for (const ValueId id : n.inputs) {
       if (g_.is_constant(id) || IsOneElement(id)) continue;
       if (!IsReal(id)) as_is += Elements(id);
       const Twin* t = TwinOf(id);
@@ -354,31 +339,20 @@ class LayoutWalk {
     ir::Node twin = n;
     Ints out_perm = perm;
     if (!RemapAttributes(n, perm, &twin, &out_perm)) return false;
-    for (const std::size_t i : data) {
-      if (IsOneElement(n.inputs[i]) && *RankOf(n.inputs[i]) <= *out_rank && n.op->layout == ops::LayoutRule::kBroadcast) {
-        NPUKIT_RETURN_IF_ERROR(MakeReal(n.inputs[i]));  // one number fits any order
-        continue;
+    for (ValueId& id : twin.inputs) {
+      if (n.op->layout == ops::LayoutRule::kBroadcast && IsOneElement(id)) {
+        NPUKIT_RETURN_IF_ERROR(MakeReal(id));  // one number fits any order
+      } else {
+        NPUKIT_ASSIGN_OR_RETURN(id, Get(id, perm));
       }
-      NPUKIT_ASSIGN_OR_RETURN(twin.inputs[i], Get(n.inputs[i], perm));
     }
     NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(twin), out_perm));
     return true;
   }
 
-  // Axes, and a resize's scales and sizes, in the twin's order. False: this node cannot follow.
+  // Axes in the twin's order. False: this node cannot follow.
   bool RemapAttributes(const ir::Node& n, const Ints& perm, ir::Node* twin, Ints* out_perm) {
     const std::size_t rank = perm.size();
-    if (n.op == &op::resize) {
-      for (std::size_t i = 1; i < n.inputs.size(); ++i) {
-        if (n.inputs[i] == kNoValue) continue;
-        const tensor::Value* v = g_.constant(n.inputs[i]);
-        if (!v) return false;
-        if (v->count() == 0) continue;
-        if (v->count() != static_cast<std::int64_t>(rank)) return false;
-        twin->inputs[i] = PermuteConstant(n.inputs[i], perm);
-      }
-      return true;
-    }
     if (n.op->layout != ops::LayoutRule::kAxes) return true;
     if (n.attrs.Find("axis")) {
       const std::size_t axis = Axis(n.attrs.Int("axis"), rank);
@@ -410,17 +384,6 @@ class LayoutWalk {
       }
     }
     return true;
-  }
-
-  // One number per dimension, in the twin's order.
-  ValueId PermuteConstant(ValueId id, const Ints& perm) {
-    const tensor::Value& v = *g_.constant(id);
-    auto copy = v.Clone();
-    NPUKIT_CHECK(copy.ok());
-    for (std::size_t i = 0; i < perm.size(); ++i) {
-      tensor::StoreDouble(*copy, perm[i], tensor::ElementAsDouble(v, static_cast<std::int64_t>(i)));
-    }
-    return g_.AddConstant(NameOf(g_, id, "_nhwc"), std::move(copy).value());
   }
 
   ir::Graph& g_;
