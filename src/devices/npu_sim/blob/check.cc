@@ -246,6 +246,12 @@ class Checker {
     const std::int32_t m1[1] = {(x.m + kLanes - 1) / kLanes}, k1[1] = {x.k1}, n1[1] = {x.n1};
     const std::int32_t sa[1] = {x.a_m1_stride}, sb[1] = {x.b_k1_stride}, sc[1] = {x.c_n1_stride};
     const std::int64_t acc = x.type == kI8 ? 4 : accumulator_;
+    // Fractals lie apart, so that an operand is no larger than its buffer.
+    if (m1[0] > 1)
+      Range("a_m1_stride", x.a_m1_stride, std::int64_t{x.k1} * kFractalBytes, kMaxExtent);
+    if (x.k1 > 1)
+      Range("b_k1_stride", x.b_k1_stride, std::int64_t{x.n1} * kFractalBytes, kMaxExtent);
+    if (x.n1 > 1) Range("c_n1_stride", x.c_n1_stride, std::int64_t{x.m} * kLanes * acc, kMaxExtent);
     Extent("a", x.a_addr, m1, sa, std::int64_t{x.k1} * kFractalBytes, OnChip(kL0A), kFractalBytes);
     Extent("b", x.b_addr, k1, sb, std::int64_t{x.n1} * kFractalBytes, OnChip(kL0B), kFractalBytes);
     Extent("c", x.c_addr, n1, sc, std::int64_t{x.m} * kLanes * acc, OnChip(kL0C), kBlockBytes);
