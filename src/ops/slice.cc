@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "ops/rules.h"
+#include "ops/slice.h"
 
 namespace npukit {
 namespace {
@@ -13,12 +14,6 @@ using tensor::Dims;
 using tensor::Value;
 
 constexpr std::size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
-
-struct Cut {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
 
 // One axis of a known size: ONNX's clamping.
 Cut CutAxis(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
@@ -108,22 +103,34 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
-  const Value& x = c.inputs[0];
+}  // namespace
+
+Result<std::vector<Cut>> ops::PlanSlice(const Dims& x, std::span<const Value> inputs) {
   std::vector<tensor::Type> types;
   std::vector<const Value*> constants;
-  for (const Value& v : c.inputs) {
+  for (const Value& v : inputs) {
     types.push_back(v.present() ? v.type() : tensor::Type{});
     constants.push_back(v.present() ? &v : nullptr);
   }
-  NPUKIT_ASSIGN_OR_RETURN(const Lists lists, ReadLists(types, constants, x.dims().size()));
+  NPUKIT_ASSIGN_OR_RETURN(const Lists lists, ReadLists(types, constants, x.size()));
+  std::vector<Cut> cuts;
+  for (std::size_t a = 0; a < x.size(); ++a) {
+    cuts.push_back(CutAxis(x[a], lists.start[a], lists.end[a], lists.step[a]));
+  }
+  return cuts;
+}
+
+namespace {
+
+Status Reference(EvalContext& c) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
+  const Value& x = c.inputs[0];
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<Cut> cuts, PlanSlice(x.dims(), c.inputs));
   Dims strides = tensor::DenseStrides(x.dims());
   std::int64_t first = 0;
   for (std::size_t a = 0; a < strides.size(); ++a) {
-    const Cut cut = CutAxis(x.dims()[a], lists.start[a], lists.end[a], lists.step[a]);
-    first += cut.start * strides[a];
-    strides[a] = cut.count > 1 ? strides[a] * cut.step : 0;  // with one element the step may be any number
+    first += cuts[a].start * strides[a];
+    strides[a] = cuts[a].count > 1 ? strides[a] * cuts[a].step : 0;  // with one element the step may be any number
   }
   ForEachIndex<1>(y.dims(), {strides}, [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, first + at[0]); });
   return OkStatus();

@@ -1,0 +1,121 @@
+// By what an ONNX operator becomes ours: upgrade steps, then a composite, then the operator of the same meaning.
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "importers/onnx/source_op.h"
+
+namespace npukit::importers::onnx {
+
+#define COMPOSITE(name) Result<Outcome> Import##name(Emitter& e);
+#include "importers/onnx/composites.inc"
+#undef COMPOSITE
+#define UPGRADE(name, below, step) Result<Outcome> step(Emitter& e);
+#include "importers/onnx/upgrade.inc"
+#undef UPGRADE
+
+namespace {
+
+struct Composite {
+  std::string_view name;
+  StepFn import;
+};
+constexpr Composite kComposites[] = {
+#define COMPOSITE(name) {#name, Import##name},
+#include "importers/onnx/composites.inc"
+#undef COMPOSITE
+};
+
+struct Step {
+  std::string_view name;  // "*": every operator
+  std::int64_t below;     // for files of an opset below this
+  StepFn step;
+};
+constexpr Step kSteps[] = {
+#define UPGRADE(name, below, step) {name, below, step},
+#include "importers/onnx/upgrade.inc"
+#undef UPGRADE
+};
+
+Result<Outcome> Upgrade(Emitter& e) {
+  for (const Step& s : kSteps) {
+    if (e.op.opset >= s.below || (s.name != "*" && s.name != e.op.op)) continue;
+    NPUKIT_ASSIGN_OR_RETURN(Outcome outcome, s.step(e));
+    if (outcome.kind != Outcome::Kind::kGoOn) return outcome;
+  }
+  return Outcome::GoOn();
+}
+
+// What the attributes hold that steps and composites read: a file may put anything under these names.
+constexpr ops::AttrDef kKinds[] = {
+    {"allowzero", ops::AttrKind::kInt},       {"alpha", ops::AttrKind::kFloat},
+    {"antialias", ops::AttrKind::kInt},       {"auto_pad", ops::AttrKind::kString},
+    {"axes", ops::AttrKind::kInts},           {"axis", ops::AttrKind::kInt},
+    {"beta", ops::AttrKind::kFloat},          {"broadcast", ops::AttrKind::kInt},
+    {"ceil_mode", ops::AttrKind::kInt},       {"coordinate_transformation_mode", ops::AttrKind::kString},
+    {"count_include_pad", ops::AttrKind::kInt}, {"dilations", ops::AttrKind::kInts},
+    {"end", ops::AttrKind::kInt},             {"ends", ops::AttrKind::kInts},
+    {"epsilon", ops::AttrKind::kFloat},       {"group", ops::AttrKind::kInt},
+    {"is_test", ops::AttrKind::kInt},         {"keep_aspect_ratio_policy", ops::AttrKind::kString},
+    {"keepdims", ops::AttrKind::kInt},        {"kernel_shape", ops::AttrKind::kInts},
+    {"max", ops::AttrKind::kFloat},           {"min", ops::AttrKind::kFloat},
+    {"mode", ops::AttrKind::kString},         {"nearest_mode", ops::AttrKind::kString},
+    {"noop_with_empty_axes", ops::AttrKind::kInt}, {"output_padding", ops::AttrKind::kInts},
+    {"pads", ops::AttrKind::kInts},           {"perm", ops::AttrKind::kInts},
+    {"scales", ops::AttrKind::kFloats},       {"shape", ops::AttrKind::kInts},
+    {"spatial", ops::AttrKind::kInt},         {"start", ops::AttrKind::kInt},
+    {"starts", ops::AttrKind::kInts},         {"strides", ops::AttrKind::kInts},
+    {"training_mode", ops::AttrKind::kInt},   {"transA", ops::AttrKind::kInt},
+    {"transB", ops::AttrKind::kInt},          {"value", ops::AttrKind::kTensor},
+    {"value_float", ops::AttrKind::kFloat},   {"value_floats", ops::AttrKind::kFloats},
+    {"value_int", ops::AttrKind::kInt},       {"value_ints", ops::AttrKind::kInts},
+    {"value_string", ops::AttrKind::kString}, {"value_strings", ops::AttrKind::kStrings},
+};
+
+bool IsOurs(std::string_view op) {
+  const auto named = [op](const auto& item) { return item.name == op; };
+  return std::any_of(std::begin(kComposites), std::end(kComposites), named) ||
+         std::any_of(std::begin(kSteps), std::end(kSteps), named) || ops::FindOnnxOp(op) != nullptr;
+}
+
+// kGoOn, or foreign before anything was read.
+Result<Outcome> Examine(const SourceOp& op) {
+  if (!IsOurs(op.op)) return Outcome::Foreign("no operator of this name");
+  if (!op.odd_attrs.empty() || !op.bodies.empty()) {
+    return Outcome::Foreign(Cat("attribute ", Printable(op.odd_attrs.empty() ? op.bodies[0].first : op.odd_attrs[0]),
+                                " is of a kind that is not supported"));
+  }
+  if (op.outputs.empty()) return InvalidArgument("it has no output");
+  for (const auto& [name, value] : op.attrs.all()) {
+    const auto at = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.name == name; });
+    if (at != std::end(kKinds) && value.index() != static_cast<std::size_t>(at->kind)) {
+      return InvalidArgument(Cat("attribute ", name, " holds a value of another kind than ", op.op, " has"));
+    }
+  }
+  return Outcome::GoOn();
+}
+
+}  // namespace
+
+Result<Outcome> Convert(Emitter& e) {
+  NPUKIT_ASSIGN_OR_RETURN(Outcome outcome, Examine(e.op));
+  if (outcome.kind != Outcome::Kind::kGoOn) return outcome;
+  NPUKIT_ASSIGN_OR_RETURN(outcome, Upgrade(e));
+  if (outcome.kind != Outcome::Kind::kGoOn) return outcome;
+  for (const Composite& c : kComposites) {
+    if (c.name == e.op.op) return c.import(e);
+  }
+  const ops::OpDef* def = ops::FindOnnxOp(e.op.op);
+  if (def == nullptr) return Outcome::Foreign(Cat("no operator of this name (was ", e.op.op, ")"));
+  for (const auto& [name, value] : e.op.attrs.all()) {
+    const bool known = std::any_of(def->attrs.begin(), def->attrs.end(), [&](const auto& d) { return d.name == name; });
+    if (!known) return Outcome::Foreign(Cat("attribute ", Printable(name), " is not supported"));
+  }
+  if (e.op.outputs.size() != static_cast<std::size_t>(def->outputs)) {
+    return Outcome::Foreign(Cat("it has ", e.op.outputs.size(), " outputs that are read"));
+  }
+  NPUKIT_RETURN_IF_ERROR(e.Emit(*def, e.op.attrs, e.op.inputs, e.op.outputs[0]));
+  return Outcome::Done();
+}
+
+}  // namespace npukit::importers::onnx

@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "importers/onnx/onnx.h"
+#include "importers/onnx/source_op.h"
+#include "ir/node.h"
+
+namespace npukit::importers::onnx {
+
+using tensor::Value;
+
+namespace {
+
+constexpr std::int64_t kMaxKnownElements = 1024;  // limits, axes and shapes are small; weights are not computed here
+
+}  // namespace
+
+const Value* Emitter::Constant(std::size_t input) const {
+  if (!has(input)) return nullptr;
+  const ir::ValueId id = op.inputs[input];
+  if (const Value* v = g_.constant(id)) return v;
+  return id < known_.size() && known_[id] ? &*known_[id] : nullptr;
+}
+
+std::optional<std::size_t> Emitter::Rank(std::size_t input) const {
+  if (!has(input) || !Type(input).shape) return std::nullopt;
+  return Type(input).shape->rank();
+}
+
+ir::ValueId Emitter::Int64s(const std::vector<std::int64_t>& v) {
+  return Add(Value::FromVector(tensor::DType::kI64, {static_cast<std::int64_t>(v.size())}, v));
+}
+
+Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs, ir::ValueId output) {
+  while (!inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
+  ir::Node node;
+  node.op = &def;
+  node.name = op.name;
+  node.attrs = std::move(attrs);
+  node.inputs = std::move(inputs);
+  node.outputs = {output};
+  node.from = {op.from};
+  std::vector<const Value*> constants;
+  bool all_known = true;
+  for (const ir::ValueId id : node.inputs) {
+    const Value* v = id == ir::kNoValue ? nullptr : g_.constant(id);
+    if (v == nullptr && id < known_.size() && known_[id]) v = &*known_[id];
+    constants.push_back(v);
+    all_known = all_known && (id == ir::kNoValue || (v != nullptr && v->is_tensor() && v->count() <= kMaxKnownElements));
+  }
+  NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
+  const tensor::Type& type = g_.value(output).type;
+  if (all_known && type.is_static() && tensor::ElementCount(type.dims()).value_or(kMaxKnownElements + 1) <= kMaxKnownElements) {
+    std::vector<Value> values;
+    for (const Value* v : constants) values.push_back(v ? *v : Value());
+    auto results = ir::EvaluateNode(node, values);
+    if (results.ok() && results->size() == 1) {
+      if (known_.size() <= output) known_.resize(g_.values.size());
+      known_[output] = std::move((*results)[0]);
+    }
+  }
+  g_.nodes.push_back(std::move(node));
+  return OkStatus();
+}
+
+Result<ir::ValueId> Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs) {
+  const ir::ValueId output = g_.AddValue(op.name, {});
+  NPUKIT_RETURN_IF_ERROR(Emit(def, std::move(attrs), std::move(inputs), output));
+  return output;
+}
+
+void Emitter::SetConstant(Value v) {
+  ir::ValueInfo& info = g_.value(op.outputs[0]);
+  info.type = v.type();
+  info.constant = std::move(v);
+}
+
+Status Emitter::EmitForeign(const std::string& why) {
+  ir::Node node;
+  node.foreign_domain = op.domain;
+  node.foreign_op = op.op;
+  node.name = op.name;
+  node.attrs = op.attrs;
+  node.attrs.Set(kWhyForeign, why);
+  node.inputs = op.inputs;
+  node.outputs = op.outputs;
+  node.bodies = op.bodies;
+  node.from = {op.from};
+  g_.nodes.push_back(std::move(node));
+  return OkStatus();
+}
+
+ops::Attrs Only(const ops::Attrs& from, std::initializer_list<std::string_view> names) {
+  ops::Attrs out;
+  for (const std::string_view name : names) {
+    if (const ops::AttrValue* v = from.Find(name)) out.Set(name, *v);
+  }
+  return out;
+}
+
+Axes ReadAxes(const Emitter& e, std::size_t input) {
+  if (e.op.attrs.Find("axes") != nullptr) return {true, true, e.op.attrs.IntList("axes")};
+  if (!e.has(input)) return {};
+  const Value* v = e.Constant(input);
+  if (v == nullptr || !v->is_tensor() || !tensor::IsInteger(v->dtype()) || v->count() > 64) return {true, false, {}};
+  return {true, true, tensor::ToInt64s(*v)};
+}
+
+}  // namespace npukit::importers::onnx

@@ -1,0 +1,84 @@
+// One node of the file on its way to ours, and what upgrade steps and composites may do with it. Inside importers/onnx only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/graph.h"
+
+namespace npukit::importers::onnx {
+
+struct SourceOp {
+  std::string op;      // "Conv"
+  std::string domain;  // "" is ONNX's own
+  std::string name;    // given or made up
+  std::int64_t opset = 0;
+  std::uint32_t from = 0;  // index in source_nodes
+  ops::Attrs attrs;        // under ONNX's names
+  std::vector<std::string> odd_attrs;           // names of attributes that Attrs cannot hold
+  std::vector<ir::ValueId> inputs;              // trailing absent ones are dropped
+  std::vector<ir::ValueId> outputs;             // trailing ones that nobody reads are dropped
+  std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>> bodies;
+};
+
+// What became of a node: done (our nodes stand for it), go on (it was changed in place), or foreign for a reason.
+struct Outcome {
+  enum class Kind { kDone, kGoOn, kForeign } kind = Kind::kDone;
+  std::string why;
+  static Outcome Done() { return {Kind::kDone, {}}; }
+  static Outcome GoOn() { return {Kind::kGoOn, {}}; }
+  static Outcome Foreign(std::string why) { return {Kind::kForeign, std::move(why)}; }
+};
+
+// Adds our nodes in place of a SourceOp. Values that follow from constants alone are worked out on the way, so that limits,
+// axes and shapes computed by a few nodes count as constants.
+class Emitter {
+ public:
+  explicit Emitter(ir::Graph& g) : g_(g) {}
+
+  SourceOp op;  // the node at hand
+
+  bool has(std::size_t input) const { return input < op.inputs.size() && op.inputs[input] != ir::kNoValue; }
+  // Null when absent or not known.
+  const tensor::Value* Constant(std::size_t input) const;
+  std::optional<std::size_t> Rank(std::size_t input) const;
+  const tensor::Type& Type(std::size_t input) const { return g_.value(op.inputs[input]).type; }
+  ir::ValueId input(std::size_t i) const { return has(i) ? op.inputs[i] : ir::kNoValue; }
+
+  ir::ValueId Int64s(const std::vector<std::int64_t>& v);
+  ir::ValueId Add(tensor::Value v) { return g_.AddConstant(op.name, std::move(v)); }
+  // Our node, writing the given value or a new one. The status names the node and what does not fit.
+  Status Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs, ir::ValueId output);
+  Result<ir::ValueId> Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs);
+  // The node's first output is this constant.
+  void SetConstant(tensor::Value v);
+  // `op` as a node of its own, kept for what it is.
+  Status EmitForeign(const std::string& why);
+
+ private:
+  ir::Graph& g_;
+  std::vector<std::optional<tensor::Value>> known_;  // by ValueId
+};
+
+// Attributes `names` of `from`, where present.
+ops::Attrs Only(const ops::Attrs& from, std::initializer_list<std::string_view> names);
+// The attribute `axes`, or the constant input that newer opsets have instead; nullopt: neither given. kForeign outcomes are
+// the caller's: `known` is false when the input is not a constant.
+struct Axes {
+  bool given = false;
+  bool known = true;
+  ops::Ints values;
+};
+Axes ReadAxes(const Emitter& e, std::size_t input);
+
+using StepFn = Result<Outcome> (*)(Emitter& e);
+// e.op as our nodes: brought to the newest signature step by step (upgrade.inc), then a composite (composites.inc) or the
+// one operator of the same meaning. kForeign: nothing of ours stands for it.
+Result<Outcome> Convert(Emitter& e);
+
+}  // namespace npukit::importers::onnx
