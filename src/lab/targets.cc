@@ -51,7 +51,9 @@ Result<report::Targets> ListTargets(Env& env) {
     NPUKIT_ASSIGN_OR_RETURN(const target::Profile p, profile_io::LoadProfile(env, file.path, {}));
     report::TargetLine line;
     line.name = p.name;
-    if (p.has_npu()) NPUKIT_ASSIGN_OR_RETURN(line.npu, p.Text("npu.model"));
+    if (p.has_npu()) {
+      NPUKIT_ASSIGN_OR_RETURN(line.npu, p.Text("npu.model"));
+    }
     line.facts = p.facts.size();
     for (const auto& [key, fact] : p.facts) line.assumed += fact.source == target::Source::kAssumed;
     line.file = file.path;
