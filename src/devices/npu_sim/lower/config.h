@@ -1,0 +1,21 @@
+// The facts of a profile that lowering decides by, read once.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "devices/npu_sim/blob/blob.h"
+#include "target/profile.h"
+
+namespace npukit::devices::npu_sim {
+
+struct Config {
+  npu::Buffers buffers;
+  std::int32_t accumulator_bits = 32;  // of fp16 products
+  std::int32_t accumulator_bytes() const { return accumulator_bits / 8; }
+};
+
+// kNotFound: the profile has no NPU or lacks a fact; kInvalidArgument: a size that is no multiple of a fractal.
+Result<Config> ReadConfig(const target::Profile& profile);
+
+}  // namespace npukit::devices::npu_sim

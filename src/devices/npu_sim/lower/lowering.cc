@@ -1,0 +1,94 @@
+#include "devices/npu_sim/lower/lowering.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "devices/npu_sim/lower/context.h"
+#include "devices/npu_sim/lower/supports.h"
+#include "devices/npu_sim/model/model.h"
+
+namespace npukit::devices::npu_sim {
+
+Status LowerNode(Context& c, std::size_t node) {
+  const ir::Node& n = c.graph.nodes[node];
+  const ops::OpDef* o = n.op;
+  if (o == &op::conv2d) return n.attrs.Int("group", 1) == 1 ? LowerConv(c, n) : LowerDepthwise(c, n);
+  if (o == &op::conv_transpose2d) return LowerConvTranspose(c, n);
+  if (o == &op::max_pool2d || o == &op::avg_pool2d) return LowerPool(c, n);
+  if (o == &op::matmul) return LowerMatMul(c, n);
+  if (o == &op::reduce_mean) return LowerReduceMean(c, n);
+  if (o == &op::softmax) return LowerSoftmax(c, n);
+  if (o == &op::resize) return LowerResize(c, n);
+  if (o == &op::concat) return LowerConcat(c, n);
+  if (o == &op::slice) return LowerSlice(c, n);
+  if (o == &op::transpose) {
+    c.Defer(node);
+    return OkStatus();
+  }
+  if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity) return LowerReshape(c, n);
+  return LowerElementwise(c, n);
+}
+
+namespace {
+
+class NpuLowering final : public compile::Lowering {
+ public:
+  std::string_view device() const override { return "npu_sim"; }
+  std::string_view device_class() const override { return "NPU"; }
+  compile::Precision precision() const override { return compile::Precision::kFp16; }
+
+  target::Verdict Supports(const ir::Graph& g, const ir::Node& n, const target::Profile& p) const override { return Judge(g, n, p); }
+
+  // The node alone, with its inputs in the workspace already; conversions that the node itself needs are part of it.
+  target::Estimate Cost(const ir::Graph& g, const ir::Node& n, const target::Profile& p) const override {
+    target::Estimate none;
+    const auto config = ReadConfig(p);
+    const auto rates = npu::ReadRates(p);
+    if (!config.ok() || !rates.ok()) return none;
+    Context c(g, *config);
+    for (const ir::ValueId id : n.inputs) {
+      if (id != ir::kNoValue && !g.is_constant(id) && !c.NewBlocked(id).ok()) return none;
+    }
+    const auto node = static_cast<std::size_t>(&n - g.nodes.data());
+    NPUKIT_CHECK(node < g.nodes.size());
+    if (!LowerNode(c, node).ok() || !c.AsBlocked(n.outputs[0]).ok()) return none;
+    target::Estimate sum;
+    for (const npu::Task& t : c.program.tasks) sum += npu::EstimateTask(c.program, t, *rates);
+    return sum;
+  }
+
+  // Flush and hand over once per crossing, move the bytes, and one task that changes type and format.
+  target::Estimate BoundaryCost(const tensor::Type& t, const target::Profile& p) const override {
+    target::Estimate e;
+    const auto bytes = static_cast<double>(t.bytes().value_or(0));
+    e.time_ns = (p.NumberOr("npu.boundary_us", 0) + p.NumberOr("npu.dispatch_us", 0)) * 1e3 +
+                bytes / p.NumberOr("npu.boundary_gbytes_per_s", 1);
+    e.energy_pj["dram"] = bytes * p.NumberOr("npu.energy.dram_pj_per_byte", 0);
+    e.bytes["boundary"] = bytes;
+    return e;
+  }
+
+  Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p, const compile::LowerOptions& o) const override {
+    NPUKIT_ASSIGN_OR_RETURN(const Config config, ReadConfig(p));
+    Context c(g, config);
+    for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+      const ir::Node& n = g.nodes[i];
+      const Status s = LowerNode(c, i);
+      if (!s.ok()) return s.WithContext(Cat("lowering ", n.op_name(), " ", Printable(n.name), " for the NPU"));
+      if (o.progress) o.progress("lowering for the NPU", static_cast<int>(i + 1), static_cast<int>(g.nodes.size()));
+    }
+    NPUKIT_RETURN_IF_ERROR(c.Finish());
+    compile::Lowered lowered;
+    NPUKIT_ASSIGN_OR_RETURN(lowered.estimate, npu::EstimateProgram(c.program, p));
+    lowered.blob = npu::Pack(c.program);
+    lowered.weights = std::move(c.weights);
+    lowered.scratch_bytes = c.program.workspace_bytes;
+    return lowered;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const compile::Lowering> MakeLowering() { return std::make_shared<NpuLowering>(); }
+
+}  // namespace npukit::devices::npu_sim

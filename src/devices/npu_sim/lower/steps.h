@@ -1,0 +1,80 @@
+// Elementwise work on a tile in UB: epilogues, chains, unary and binary operators. A plan says what each step needs, so that
+// the same function decides whether a tile fits and emits it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "devices/npu_sim/lower/context.h"
+
+namespace npukit::devices::npu_sim {
+
+// What the other operand of a step looks like beside a tile of (blocks, rows, 16).
+enum class OperandKind : std::uint8_t {
+  kNone,
+  kScalar,  // a constant of one element: part of the instruction
+  kOne,     // a value of one element
+  kChannels,   // one per channel: rows = 1
+  kRows,    // one per row: channels = 1
+  kFull,    // one per element
+};
+
+struct Step {
+  const ops::OpDef* op = nullptr;
+  ops::Attrs attrs;
+  OperandKind kind = OperandKind::kNone;
+  float scalar = 0;
+  ir::ValueId operand = ir::kNoValue;
+  bool swapped = false;
+  Blocked source;  // of kOne, kChannels, kRows, kFull; set by Bind
+};
+
+struct StepsPlan {
+  std::vector<Step> steps;
+  bool needs_temp = false;     // an fp32 copy of the tile
+  bool dirty_padding = false;  // lanes beyond the channels may end as infinity or NaN: cleared at the end
+  bool has_full = false, has_rows = false, has_lanes = false;
+  // Bytes of UB for a tile: the tile itself, the temporary, one operand.
+  std::int64_t UbBytes(std::int64_t blocks, std::int64_t rows) const;
+};
+
+// Why a step cannot be done here; empty code: it can.
+struct StepProblem {
+  std::string code;    // reason code
+  std::string found;
+};
+
+// Plans the epilogue `steps` of a node whose result has these rows and channels.
+StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels, StepProblem* problem);
+// Plans an elementwise node (unary, binary, chain) as steps on its main input; `main` says which input that is.
+StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* main, StepProblem* problem);
+// Makes every operand available in blocked form. Outside any task.
+Status BindOperands(Context& c, StepsPlan& plan);
+
+// Where a tile lies in its value: rows are cut as `lines` of `line_rows` (1 line for contiguous rows).
+struct TilePosition {
+  std::int64_t block_begin = 0, row_begin = 0;
+  std::int64_t block_step[2] = {0, 0}, row_step[2] = {0, 0};  // per tile index
+  std::int64_t lines = 1, line_rows = 0, line_stride = 0;     // rows between lines in the value
+  std::int64_t row_stride = 1;                                // rows between neighbours of a line in the value
+};
+
+// The copy between a value in DRAM and the tile (blocks, lines * line_rows, 16) at `ub`.
+npu::Copy TileCopy(const Blocked& value, const TilePosition& p, std::int64_t blocks, std::int64_t ub, bool to_dram);
+
+struct UbTile {
+  std::int64_t addr = 0;     // fp16 (blocks, rows, 16)
+  std::int64_t temp = 0;     // fp32, the same shape; when plan.needs_temp
+  std::int64_t operand = 0;  // room for one operand
+  std::int64_t blocks = 0, rows = 0;
+};
+// Lays tile, temporary and operand out from address 0.
+UbTile LayOut(const StepsPlan& plan, std::int64_t blocks, std::int64_t rows);
+
+// Emits all steps in place. `channels`: of the value; `last_block`: the tile holds the value's last block.
+void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position, std::int64_t channels,
+               bool last_block);
+
+}  // namespace npukit::devices::npu_sim
