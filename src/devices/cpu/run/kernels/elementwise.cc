@@ -30,7 +30,7 @@ HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
   const V zero = hn::Zero(d);
   const V one = hn::Set(d, 1.0f);
   switch (s.op) {
-    case EwOp::kRelu: Each(x, [&](V v) { return hn::Max(zero, v); }); break;
+    case EwOp::kRelu: Each(x, [&](V v) { return AtLeast(v, zero); }); break;
     case EwOp::kClip: {
       const V lo = hn::Set(d, s.p0);
       const V hi = hn::Set(d, s.p1);

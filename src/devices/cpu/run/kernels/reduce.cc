@@ -84,7 +84,8 @@ HWY_INLINE void Pool(const PoolPixel& p, V init, const F& f, const L& last) {
 }
 
 void MaxPool(const PoolPixel& p) {
-  Pool(p, hn::Set(D(), -HUGE_VALF), [](V s, V x) { return hn::Max(s, x); }, [](V s) { return s; });
+  const auto larger = [](V s, V x) { return hn::IfThenElse(hn::Or(hn::Gt(x, s), hn::IsNaN(x)), x, s); };  // NaN stays
+  Pool(p, hn::Set(D(), -HUGE_VALF), larger, [](V s) { return s; });
 }
 
 void SumPool(const PoolPixel& p) {

@@ -52,8 +52,15 @@ HWY_INLINE void StoreUpTo(V v, D d, float* p, std::int64_t n) {
   }
 }
 
-// NaN stays NaN: x86's min and max give their second operand when either is NaN.
-HWY_INLINE V Clamp(V x, V lo, V hi) { return hn::Min(hi, hn::Max(lo, x)); }
+// max(x, limit) and min(x, limit) where a NaN in x stays. x86 gives the second operand when either is NaN; the others drop NaN.
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+HWY_INLINE V AtLeast(V x, V limit) { return hn::Max(limit, x); }
+HWY_INLINE V AtMost(V x, V limit) { return hn::Min(limit, x); }
+#else
+HWY_INLINE V AtLeast(V x, V limit) { return hn::IfThenElse(hn::Lt(x, limit), limit, x); }
+HWY_INLINE V AtMost(V x, V limit) { return hn::IfThenElse(hn::Gt(x, limit), limit, x); }
+#endif
+HWY_INLINE V Clamp(V x, V lo, V hi) { return AtMost(AtLeast(x, lo), hi); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace npukit::devices::cpu
