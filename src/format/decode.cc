@@ -1,6 +1,7 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/hash.h"
@@ -84,7 +85,11 @@ class Decoder {
   template <class T>
   std::vector<T> Numbers(const flatbuffers::Vector<T>* v) {
     if (!Charge(4 + sizeof(T) * std::uint64_t{v->size()})) return {};
-    return std::vector<T>(v->begin(), v->end());
+    // Not element by element: the verifier aligns the vector's length, not its 8-byte elements.
+    static_assert(std::endian::native == std::endian::little);
+    std::vector<T> out(v->size());
+    if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+    return out;
   }
 
   template <class E>
