@@ -44,7 +44,7 @@ std::vector<Check> BufferChecks();
 std::vector<Check> LoadChecks();
 #ifndef NPUKIT_PHONE_ONLY
 std::vector<Check> ProgramChecks();  // hostile blobs made from a good one; fences, cancelling, time
-std::vector<Check> OpsChecks();
+std::vector<Check> OpsChecks(std::vector<Status>& problems);  // case files that cannot be read
 
 // A graph lowered and loaded, with everything that must stay alive.
 struct Program {

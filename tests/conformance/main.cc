@@ -119,7 +119,11 @@ void RegisterAll() {
   append(LoadChecks());
 #ifndef NPUKIT_PHONE_ONLY
   append(ProgramChecks());
-  append(OpsChecks());
+  std::vector<Status> problems;
+  append(OpsChecks(problems));
+  Register("CaseFiles", "AreThereAndReadable", [problems] {
+    for (const Status& p : problems) ADD_FAILURE() << p.message();
+  });
 #endif
   Devices().resize(drivers.size());
   for (std::size_t i = 0; i < drivers.size(); ++i) {
