@@ -81,7 +81,7 @@ TEST_P(Cases, InferenceAgreesWithTheResult) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Cases, ::testing::ValuesIn(AllOps().begin(), AllOps().end()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& op) { return std::string(op.param->name); });
 
 }  // namespace
 }  // namespace npukit::ops

@@ -153,12 +153,13 @@ Status Evaluate(const OpDef& def, const Attrs& attrs, std::span<const EpilogueSt
                 std::span<const Value> inputs, EvalContext& out) {
   if (epilogue.empty()) return EvaluateOne(def, attrs, inputs, out).WithContext(def.name);
   if (def.outputs != 1) return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t own, OwnInputCount(epilogue, inputs.size()));
+  const auto own = OwnInputCount(epilogue, inputs.size());
+  if (!own.ok()) return own.status().WithContext(def.name);
   std::vector<Type> types;
   for (const Value& v : inputs) types.push_back(v.present() ? v.type() : Type{});
 
   Scratch scratch;
-  NPUKIT_RETURN_IF_ERROR(EvaluateOne(def, attrs, inputs.first(own), scratch).WithContext(def.name));
+  NPUKIT_RETURN_IF_ERROR(EvaluateOne(def, attrs, inputs.first(*own), scratch).WithContext(def.name));
   for (std::size_t i = 0; i < epilogue.size(); ++i) {
     const EpilogueStep& step = epilogue[i];
     NPUKIT_RETURN_IF_ERROR(InferStep(step, scratch.result.type(), types).status().WithContext(def.name));
@@ -183,9 +184,10 @@ Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep>
   if (!epilogue.empty() && def.outputs != 1) {
     return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
   }
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t own, OwnInputCount(epilogue, inputs.size()));
+  const auto own = OwnInputCount(epilogue, inputs.size());
+  if (!own.ok()) return own.status().WithContext(def.name);
   NPUKIT_RETURN_IF_ERROR(
-      InferOne(def, attrs, inputs.first(own), constants.first(own), outputs).WithContext(def.name));
+      InferOne(def, attrs, inputs.first(*own), constants.first(*own), outputs).WithContext(def.name));
   for (const EpilogueStep& step : epilogue) {
     auto t = InferStep(step, outputs[0], inputs);
     if (!t.ok()) return t.status().WithContext(def.name);
