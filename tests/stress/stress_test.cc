@@ -1,0 +1,231 @@
+// Eight threads on one session, and on eight sessions, for NPUKIT_STRESS_SECONDS each (default 2): every output equal to the
+// serial one, bit for bit. Packages: NPUKIT_STRESS_PACKAGES (paths joined by ':'), else two small networks compiled here, one
+// for the CPU of target `host` and one for the simulated NPU of `kirin9030`. Also the program thread sanitizer runs.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "base/text.h"
+#include "devices/all_run/all_run.h"
+#include "runtime/session.h"
+#ifndef NPUKIT_PHONE_ONLY
+#include "compile/compile.h"
+#include "devices/all_lower/all_lower.h"
+#include "ir/builder.h"
+#include "profile_io/profile_io.h"
+#endif
+
+namespace npukit {
+namespace {
+
+using runtime::DeviceSpec;
+using runtime::Request;
+using runtime::Session;
+using tensor::Value;
+
+constexpr int kThreads = 8;
+constexpr int kInputsPerProgram = 3;
+
+double Seconds() {
+  const char* text = std::getenv("NPUKIT_STRESS_SECONDS");
+  double seconds = 2;
+  if (text != nullptr && !ParseDouble(text, &seconds)) ADD_FAILURE() << "NPUKIT_STRESS_SECONDS: no number: " << text;
+  return seconds;
+}
+
+struct Package {
+  std::string name;
+  std::shared_ptr<const format::Package> package;
+};
+
+#ifndef NPUKIT_PHONE_ONLY
+Result<std::shared_ptr<const format::Package>> Compiled(const std::string& target) {
+  std::mt19937 random(7);
+  const auto weights = [&](std::size_t n) {
+    std::vector<float> w(n);
+    for (float& v : w) v = (static_cast<float>(random() % 2001) - 1000) * 1e-4f;
+    return w;
+  };
+  ir::Builder b;
+  const tensor::Shape shape({tensor::Dim::Of(1), tensor::Dim::Of(3), tensor::Dim::Symbol("h"), tensor::Dim::Of(32)});
+  ir::ValueId v = b.Input("x", tensor::Type::Tensor(tensor::DType::kF32, shape));
+  const auto pads = ir::AttrsOf({{"pads", ops::Ints{1, 1, 1, 1}}});
+  v = b.Op(op::relu, {b.Op(op::conv2d, {v, b.Floats("w0", {32, 3, 3, 3}, weights(32 * 27))}, pads)});
+  const ir::ValueId left = b.Op(op::conv2d, {v, b.Floats("w1", {32, 32, 3, 3}, weights(32 * 32 * 9))}, pads);
+  v = b.Op(op::hard_swish, {b.Op(op::add, {left, v})});
+  v = b.Op(op::reduce_mean, {v}, ir::AttrsOf({{"axes", ops::Ints{2}}, {"keepdims", std::int64_t{0}}}));  // [1, 32, 32]
+  v = b.Op(op::matmul, {b.Op(op::transpose, {v}, ir::AttrsOf({{"perm", ops::Ints{0, 2, 1}}})),
+                        b.Floats("w2", {32, 50}, weights(32 * 50))});
+  v = b.Op(op::softmax, {v});
+  const ir::Graph graph = b.Finish({v});
+  NPUKIT_ASSIGN_OR_RETURN(const target::Profile profile,
+                          profile_io::LoadProfile(RealEnv(), target, {NPUKIT_SOURCE_DIR "/profiles"}));
+  compile::CompileOptions options;
+  options.npu = profile.has_npu();
+  options.shapes = {{{"x", {1, 3, 16, 32}}}, {{"x", {1, 3, 24, 32}}}};
+  options.tool_version = "stress test";
+  NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult compiled,
+                          compile::Compile(graph, profile, devices::MakeLowerings(), options));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, compiled.writer.ToBytes(std::move(compiled.head)));
+  NPUKIT_ASSIGN_OR_RETURN(auto aligned,
+                          Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes.size())}));
+  std::memcpy(aligned.mutable_data(), bytes.data(), bytes.size());
+  auto owner = std::make_shared<Value>(std::move(aligned));
+  const auto view = owner->bytes();
+  return format::Package::FromBytes(view, std::move(owner));
+}
+#endif
+
+std::vector<Package> Packages() {
+  std::vector<Package> packages;
+  const auto add = [&](const std::string& name, Result<std::shared_ptr<const format::Package>> package) {
+    if (!package.ok()) {
+      ADD_FAILURE() << name << ": " << package.status().message();
+      return;
+    }
+    packages.push_back({name, *package});
+  };
+  if (const char* paths = std::getenv("NPUKIT_STRESS_PACKAGES"); paths != nullptr && *paths != '\0') {
+    for (const std::string& path : Split(paths, ':')) add(path, format::Package::Open(RealEnv(), path));
+    return packages;
+  }
+#ifndef NPUKIT_PHONE_ONLY
+  for (const char* target : {"host", "kirin9030"}) add(target, Compiled(target));
+#endif
+  return packages;
+}
+
+Value RandomInput(const tensor::Type& type, std::mt19937& random) {
+  auto v = Value::Allocate(type.dtype, type.dims());
+  if (!v.ok()) {
+    ADD_FAILURE() << v.status().message();
+    return {};
+  }
+  for (std::int64_t i = 0; i < v->count(); ++i) {
+    tensor::StoreDouble(*v, i, tensor::IsFloat(type.dtype) ? (static_cast<double>(random() % 4001) - 2000) / 1000 : 1);
+  }
+  return std::move(*v);
+}
+
+// One way to ask a session, and the serial answer.
+struct Question {
+  std::vector<Value> inputs;
+  std::vector<std::vector<std::byte>> answers;
+};
+
+Status Ask(const Session& session, Request& request, const Question& q, bool bind_outputs,
+           std::vector<std::vector<std::byte>>& answers) {
+  const format::Head& head = session.head();
+  for (std::size_t i = 0; i < q.inputs.size(); ++i) {
+    const Value& v = q.inputs[i];
+    NPUKIT_RETURN_IF_ERROR(request.BindInput(head.inputs[i].name, v.dtype(), v.dims(), v.data(), v.byte_size()));
+  }
+  for (std::size_t i = 0; i < head.outputs.size(); ++i) {
+    const bool bind = bind_outputs && i < answers.size();
+    NPUKIT_RETURN_IF_ERROR(request.BindOutput(head.outputs[i].name, bind ? answers[i].data() : nullptr,
+                                              bind ? answers[i].size() : 0));
+  }
+  NPUKIT_RETURN_IF_ERROR(request.Run());
+  answers.resize(head.outputs.size());
+  for (std::size_t i = 0; i < head.outputs.size(); ++i) {
+    NPUKIT_ASSIGN_OR_RETURN(const Value out, request.Output(head.outputs[i].name));
+    if (!bind_outputs || answers[i].empty()) answers[i].assign(out.bytes().begin(), out.bytes().end());
+  }
+  return OkStatus();
+}
+
+std::shared_ptr<Session> OpenSession(const Package& p, const std::string& device) {
+  runtime::SessionOptions options;
+  options.threads = 2;
+  options.device = *DeviceSpec::Parse(device);
+  auto session = Session::Open(p.package, options, devices::OpenDevice);
+  if (!session.ok()) {
+    ADD_FAILURE() << p.name << " on " << device << ": " << session.status().message();
+    return nullptr;
+  }
+  return *session;
+}
+
+std::vector<Question> SerialAnswers(const Package& p, const std::string& device) {
+  std::vector<Question> questions;
+  auto session = OpenSession(p, device);
+  if (session == nullptr) return questions;
+  std::mt19937 random(20260101);
+  auto request = *session->NewRequest();
+  for (const std::uint32_t program : session->programs()) {
+    for (int i = 0; i < kInputsPerProgram; ++i) {
+      Question q;
+      for (const tensor::Type& t : session->head().programs[program].input_types) q.inputs.push_back(RandomInput(t, random));
+      const Status s = Ask(*session, *request, q, false, q.answers);
+      if (!s.ok()) ADD_FAILURE() << p.name << " on " << device << ": " << s.message();
+      questions.push_back(std::move(q));
+    }
+  }
+  return questions;
+}
+
+void Stress(const Package& p, const std::string& device, int sessions) {
+  const std::vector<Question> questions = SerialAnswers(p, device);
+  ASSERT_FALSE(questions.empty());
+  std::vector<std::shared_ptr<Session>> open;
+  for (int i = 0; i < sessions; ++i) {
+    open.push_back(OpenSession(p, device));
+    ASSERT_NE(open.back(), nullptr);
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(Seconds());
+  std::atomic<int> runs{0};
+  std::vector<std::string> problems(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      const Session& session = *open[static_cast<std::size_t>(t % sessions)];
+      auto request = *open[static_cast<std::size_t>(t % sessions)]->NewRequest();
+      for (int i = 0; problems[static_cast<std::size_t>(t)].empty() && std::chrono::steady_clock::now() < end; ++i) {
+        const Question& q = questions[random() % questions.size()];
+        std::vector<std::vector<std::byte>> answers(q.answers.size());
+        for (std::size_t k = 0; k < answers.size(); ++k) answers[k].resize(q.answers[k].size());
+        const Status s = Ask(session, *request, q, i % 2 == 0, answers);
+        if (!s.ok()) {
+          problems[static_cast<std::size_t>(t)] = s.message();
+        } else if (answers != q.answers) {
+          problems[static_cast<std::size_t>(t)] = Cat("run ", i, " differs from the serial answer");
+        }
+        runs.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const std::string& problem : problems) EXPECT_EQ(problem, "") << p.name << " on " << device;
+  EXPECT_GE(runs.load(), kThreads);
+  std::printf("%s on %s, %d session%s: %d runs, all equal to the serial ones\n", p.name.c_str(),
+              open[0]->device_description().c_str(), sessions, sessions == 1 ? "" : "s", runs.load());
+}
+
+void OnEveryDevice(int sessions) {
+  const std::vector<Package> packages = Packages();
+  if (packages.empty()) GTEST_SKIP() << "no package: set NPUKIT_STRESS_PACKAGES";
+  for (const Package& p : packages) {
+    bool npu = false;
+    for (const format::Program& program : p.package->head().programs) npu |= program.devices != "CPU";
+    Stress(p, "CPU", sessions);
+    if (npu) Stress(p, "HETERO:NPU,CPU", sessions);
+  }
+}
+
+TEST(Stress, EightThreadsOnOneSessionGetTheSerialAnswers) { OnEveryDevice(1); }
+
+TEST(Stress, EightThreadsOnEightSessionsGetTheSerialAnswers) { OnEveryDevice(kThreads); }
+
+}  // namespace
+}  // namespace npukit
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
