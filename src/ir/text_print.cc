@@ -106,12 +106,24 @@ class Printer {
   Printer(const Graph& g, bool full, std::string indent) : g_(g), full_(full), indent_(std::move(indent)) {
     std::map<std::string_view, int> times;
     for (const ValueInfo& v : g.values) ++times[v.name];
-    for (std::size_t i = 0; i < g.values.size(); ++i) {
-      const std::string& name = g.values[i].name;
+    // Numbered in the order of definition, which is the order a parser gives ids in.
+    int number = 0;
+    tokens_.resize(g.values.size());
+    const auto name_it = [&](ValueId id) {
+      const std::string& name = g.values[id].name;
+      std::string& token = tokens_[id];
+      if (!token.empty()) return;
       const bool plain = IsPlainWord(name) && times[name] == 1;
-      std::string token = plain ? name : Cat("v", i);
+      token = plain ? name : Cat("v", number++);
       while (!plain && times.contains(token)) token += '_';
-      tokens_.push_back(std::move(token));
+    };
+    for (const ValueId id : g.inputs) name_it(id);
+    for (std::size_t i = 0; i < g.values.size(); ++i) {
+      if (g.values[i].constant) name_it(static_cast<ValueId>(i));
+    }
+    for (const State& s : g.states) name_it(s.input);
+    for (const Node& n : g.nodes) {
+      for (const ValueId id : n.outputs) name_it(id);
     }
   }
 

@@ -14,7 +14,7 @@ constexpr std::string_view kEverything = R"(graph "all \"kinds\"" {
   source "Conv_0" "Conv"
   source "Add \x0a 1" "Add"
   input %x : fp32[1, 2, H, "odd symbol!"]
-  input %v1 "a name with spaces" : int64[?]
+  input %v0 "a name with spaces" : int64[?]
   input %s : seq(fp32[...])
   input %o : opt(seq(undefined[2]))
   const %w : fp32[1, 2, 1, 1] = [0.1, -1e-30]
@@ -75,7 +75,8 @@ TEST(GraphText, BuiltGraphsSurviveARoundTrip) {
   const ValueId same_name = b.Constant("x.1", tensor::Value::Scalar(0.1f));  // names need not be unique
   const ValueId y = b.Op(op::add, {x, same_name});
   const ValueId z = b.Op(op::reduce_mean, {y}, AttrsOf({{"axes", ops::Ints{2, 3}}, {"keepdims", std::int64_t{1}}}));
-  const Graph g = b.Finish({z});
+  const ValueId late = b.Constant("x.1", tensor::Value::Scalar(2.0f));  // its id comes after those of y and z
+  const Graph g = b.Finish({b.Op(op::mul, {z, late})});
   const auto again = ParseText(PrintText(g));
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(PrintText(*again), PrintText(g));
