@@ -68,7 +68,7 @@ HWY_INLINE V ExpV(V x) {
   const auto c = [&](float v) { return hn::Set(d, v); };
   const auto too_large = hn::Gt(x, c(88.72283f));
   const auto too_small = hn::Lt(x, c(-87.33654f));
-  const auto nan = hn::Ne(x, x);
+  const auto nan = hn::IsNaN(x);
   // Lanes that are replaced below compute with 0, so that conversions to integer stay in range.
   const V in = hn::IfThenZeroElse(hn::Or(hn::Or(too_large, too_small), nan), x);
   const V n = hn::Round(hn::Mul(in, c(1.44269504f)));
@@ -121,7 +121,7 @@ HWY_INLINE V LnV(V x) {
   y = hn::IfThenElse(hn::Eq(x, c(kInfinity)), x, y);
   y = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), c(std::numeric_limits<float>::quiet_NaN()), y);
   y = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), c(-kInfinity), y);
-  return hn::IfThenElse(hn::Ne(x, x), x, y);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
 void UnaryF(npu::UnaryOp op, float scalar, float* x, std::int64_t n) {
