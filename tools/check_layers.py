@@ -77,7 +77,7 @@ def check_file(path, layers, owners):
     layer = layer_of(os.path.dirname(inside), layers) if in_src else None
     if in_src and layer is None:
         return [f"{relative}: no line of layers.txt covers this folder"]
-    is_test = relative.endswith("_test.cc") or relative.startswith("src/testing/")
+    is_test = relative.endswith(("_test.cc", "_test.h")) or relative.startswith("src/testing/")
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             match = INCLUDE.match(line)
