@@ -44,17 +44,22 @@ TEST(ResultDeathTest, ReadingAnErrorAborts) { EXPECT_DEATH((void)Half(1).value()
 // FIPS 180-4 examples, and `sha256sum` of 1,000,000 times 'a'.
 TEST(Sha256, MatchesThePublishedDigests) {
   EXPECT_EQ(Sha256Hex({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(Sha256Hex(BytesOf("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256Hex(BytesOf("abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(Sha256Hex(BytesOf("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(Sha256Hex(BytesOf(std::string(1000000, 'a'))), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(Sha256Hex(BytesOf(std::string(1000000, 'a'))),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 // Digests of n times 'a' around the block boundary, by Python's hashlib.
 TEST(Sha256, PadsRightAroundTheBlock) {
-  EXPECT_EQ(Sha256Hex(BytesOf(std::string(55, 'a'))), "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
-  EXPECT_EQ(Sha256Hex(BytesOf(std::string(56, 'a'))), "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
-  EXPECT_EQ(Sha256Hex(BytesOf(std::string(64, 'a'))), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+  EXPECT_EQ(Sha256Hex(BytesOf(std::string(55, 'a'))),
+            "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
+  EXPECT_EQ(Sha256Hex(BytesOf(std::string(56, 'a'))),
+            "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
+  EXPECT_EQ(Sha256Hex(BytesOf(std::string(64, 'a'))),
+            "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
 // XXH3 64 of nothing and of "abc", by the PyPI package xxhash 4.1.0 (xxHash 0.8.4).
@@ -108,8 +113,10 @@ TEST(Text, ParsesWholeNumbersOnly) {
   double d = 0;
   EXPECT_TRUE(ParseDouble("-1.5e3", &d));
   EXPECT_EQ(d, -1500);
-  for (const char* bad : {"", " 1", "1 ", "1x", "x", "9223372036854775808", "0x10", "+1"}) EXPECT_FALSE(ParseInt64(bad, &i)) << bad;
-  for (const char* bad : {"", " 1", "1 ", "1x", "x", "1e999", "1,5"}) EXPECT_FALSE(ParseDouble(bad, &d)) << bad;
+  for (const char* bad : {"", " 1", "1 ", "1x", "x", "9223372036854775808", "0x10", "+1"})
+    EXPECT_FALSE(ParseInt64(bad, &i)) << bad;
+  for (const char* bad : {"", " 1", "1 ", "1x", "x", "1e999", "1,5"})
+    EXPECT_FALSE(ParseDouble(bad, &d)) << bad;
 }
 
 TEST(Text, SplitsAndJoins) {
@@ -122,13 +129,16 @@ TEST(Text, SplitsAndJoins) {
 TEST(Text, PrintableKeepsOneCleanLine) {
   EXPECT_EQ(Printable("conv1/weight"), "conv1/weight");
   EXPECT_EQ(Printable("a\nb\tc\x1b[31m\x7f"), "a?b?c?[31m?");
-  EXPECT_EQ(Printable("\xe4\xb8\xad\xe6\x96\x87"), "\xe4\xb8\xad\xe6\x96\x87");          // two Chinese characters
-  EXPECT_EQ(Printable("x\xff\xc0\xafy"), "x???y");                                        // invalid, overlong
-  EXPECT_EQ(Printable("\xed\xa0\x80"), "???");                                            // a surrogate
-  EXPECT_EQ(Printable("a\xe2\x80\xae" "b\xe2\x80\xa8"), "a?b?");                             // right-to-left override, line separator
+  EXPECT_EQ(Printable("\xe4\xb8\xad\xe6\x96\x87"),
+            "\xe4\xb8\xad\xe6\x96\x87");            // two Chinese characters
+  EXPECT_EQ(Printable("x\xff\xc0\xafy"), "x???y");  // invalid, overlong
+  EXPECT_EQ(Printable("\xed\xa0\x80"), "???");      // a surrogate
+  EXPECT_EQ(Printable("a\xe2\x80\xae"
+                      "b\xe2\x80\xa8"),
+            "a?b?");  // right-to-left override, line separator
   EXPECT_EQ(Printable(std::string(500, 'a'), 10), "aaaaaaaaaa...");
-  EXPECT_EQ(Printable("ab\xe4\xb8\xad", 4), "ab...");                                     // never half a character
-  EXPECT_EQ(Printable("\xe4\xb8"), "??");                                                 // cut short
+  EXPECT_EQ(Printable("ab\xe4\xb8\xad", 4), "ab...");  // never half a character
+  EXPECT_EQ(Printable("\xe4\xb8"), "??");              // cut short
 }
 
 }  // namespace

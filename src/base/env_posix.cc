@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -20,7 +20,8 @@
 namespace npukit {
 namespace {
 
-constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;  // one read or write; Linux cuts longer ones at 2 GiB anyway
+constexpr std::size_t kMaxTransfer =
+    std::size_t{1} << 30;  // one read or write; Linux cuts longer ones at 2 GiB anyway
 
 std::string ErrorText(int error) {
   char buffer[128];
@@ -92,7 +93,10 @@ class PosixOutputFile final : public OutputFile {
  public:
   // `temporary` empty: written directly.
   PosixOutputFile(int fd, std::string path, std::string target, std::string temporary)
-      : fd_(fd), path_(std::move(path)), target_(std::move(target)), temporary_(std::move(temporary)) {}
+      : fd_(fd),
+        path_(std::move(path)),
+        target_(std::move(target)),
+        temporary_(std::move(temporary)) {}
   ~PosixOutputFile() override {
     if (fd_ >= 0) ::close(fd_);
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -112,14 +116,17 @@ class PosixOutputFile final : public OutputFile {
   Status Commit() override {
     if (fd_ < 0) return Internal(Cat("second commit of ", Name(path_)));
     // Pipes and devices know no fsync.
-    if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS) return WriteError(errno);
+    if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+      return WriteError(errno);
     if (::close(std::exchange(fd_, -1)) != 0) return WriteError(errno);
     if (temporary_.empty()) return OkStatus();
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) return WriteError(errno);
     temporary_.clear();
-    // The rename itself must survive a power cut; a folder that cannot be synced is no reason to fail.
+    // The rename itself must survive a power cut; a folder that cannot be synced is no reason to
+    // fail.
     const std::size_t slash = target_.rfind('/');
-    const Fd folder(OpenRetry(slash == std::string::npos ? "." : target_.substr(0, slash + 1), O_RDONLY | O_DIRECTORY));
+    const Fd folder(OpenRetry(slash == std::string::npos ? "." : target_.substr(0, slash + 1),
+                              O_RDONLY | O_DIRECTORY));
     if (folder.get() >= 0) (void)::fsync(folder.get());
     return OkStatus();
   }
@@ -136,45 +143,58 @@ class PosixOutputFile final : public OutputFile {
   std::string temporary_;  // "": none
 };
 
-// Beside the target, so that rename stays within one file system; unique in this process and among processes.
-Result<std::unique_ptr<OutputFile>> CreateTemporary(const std::string& path, const std::string& target, const struct stat* old) {
+// Beside the target, so that rename stays within one file system; unique in this process and among
+// processes.
+Result<std::unique_ptr<OutputFile>> CreateTemporary(const std::string& path,
+                                                    const std::string& target,
+                                                    const struct stat* old) {
   static constinit std::atomic<unsigned> serial{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string temporary = Cat(target, ".", static_cast<long>(::getpid()), "-", serial.fetch_add(1), ".tmp");
+    std::string temporary =
+        Cat(target, ".", static_cast<long>(::getpid()), "-", serial.fetch_add(1), ".tmp");
     const int fd = OpenRetry(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (fd < 0 && errno == EEXIST) continue;  // left over by a process that was killed
     if (fd < 0) return Unwritable(path, ErrorText(errno));
     if (old != nullptr) (void)::fchmod(fd, old->st_mode & 0777);
-    return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(fd, path, target, std::move(temporary)));
+    return std::unique_ptr<OutputFile>(
+        std::make_unique<PosixOutputFile>(fd, path, target, std::move(temporary)));
   }
   return Unwritable(path, "too many left-over temporary files beside it");
 }
 
 class PosixEnv final : public Env {
  public:
-  Result<std::vector<std::byte>> ReadFile(const std::string& path, std::uint64_t max_bytes) override {
+  Result<std::vector<std::byte>> ReadFile(const std::string& path,
+                                          std::uint64_t max_bytes) override {
     struct stat info;
     max_bytes = std::min<std::uint64_t>(max_bytes, PTRDIFF_MAX);  // so that max_bytes + 1 exists
     NPUKIT_ASSIGN_OR_RETURN(const Fd fd, OpenForRead(path, 0, &info));
     const auto too_long = [&] {
-      return ResourceExhausted(Cat(Name(path), " is longer than the ", max_bytes, " bytes allowed here"));
+      return ResourceExhausted(
+          Cat(Name(path), " is longer than the ", max_bytes, " bytes allowed here"));
     };
-    if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > max_bytes) return too_long();
+    if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > max_bytes)
+      return too_long();
     // A file may grow or say 0 (/proc), and a pipe has no size: read to the end, whatever was said.
     std::vector<std::byte> bytes;
     std::size_t size = 0;
-    std::uint64_t step = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) + 1 : 1 << 16;
+    std::uint64_t step =
+        S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) + 1 : 1 << 16;
     while (true) {
       if (size == bytes.size()) {
-        const std::uint64_t want = size + std::min<std::uint64_t>(std::max<std::uint64_t>(step, size / 2), max_bytes - size + 1);
+        const std::uint64_t want =
+            size +
+            std::min<std::uint64_t>(std::max<std::uint64_t>(step, size / 2), max_bytes - size + 1);
         // vector cannot report that there is no memory: ask first.
         void* probe = ::operator new(want, std::nothrow);
-        if (probe == nullptr) return Status(Code::kOutOfMemory, Cat("no memory for ", want, " bytes of ", Name(path)));
+        if (probe == nullptr)
+          return Status(Code::kOutOfMemory, Cat("no memory for ", want, " bytes of ", Name(path)));
         ::operator delete(probe);
         bytes.resize(want);
         step = 1 << 16;
       }
-      const ssize_t n = ::read(fd.get(), bytes.data() + size, std::min(bytes.size() - size, kMaxTransfer));
+      const ssize_t n =
+          ::read(fd.get(), bytes.data() + size, std::min(bytes.size() - size, kMaxTransfer));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return ReadError("read", path, errno);
       if (n == 0) break;
@@ -194,12 +214,15 @@ class PosixEnv final : public Env {
                                  "; expected a regular file, which can be mapped"));
     }
     const auto size = static_cast<std::uint64_t>(info.st_size);
-    if (size == 0) return std::shared_ptr<MappedFile>(std::make_shared<PosixMappedFile>(std::span<const std::byte>{}));
-    if (size > PTRDIFF_MAX) return ResourceExhausted(Cat(Name(path), " is too large to map: ", size, " bytes"));
+    if (size == 0)
+      return std::shared_ptr<MappedFile>(
+          std::make_shared<PosixMappedFile>(std::span<const std::byte>{}));
+    if (size > PTRDIFF_MAX)
+      return ResourceExhausted(Cat(Name(path), " is too large to map: ", size, " bytes"));
     void* p = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (p == MAP_FAILED) return ReadError("map", path, errno);
-    return std::shared_ptr<MappedFile>(
-        std::make_shared<PosixMappedFile>(std::span(static_cast<const std::byte*>(p), static_cast<std::size_t>(size))));
+    return std::shared_ptr<MappedFile>(std::make_shared<PosixMappedFile>(
+        std::span(static_cast<const std::byte*>(p), static_cast<std::size_t>(size))));
   }
 
   Result<std::unique_ptr<OutputFile>> CreateFile(const std::string& path) override {
@@ -230,7 +253,8 @@ class PosixEnv final : public Env {
     struct stat info;
     if (::stat(path.c_str(), &info) != 0) return ReadError("look at", path, errno);
     if (S_ISDIR(info.st_mode)) return ReadError("look at", path, EISDIR);
-    if (!S_ISREG(info.st_mode)) return InvalidArgument(Cat(Name(path), " is no regular file and has no size"));
+    if (!S_ISREG(info.st_mode))
+      return InvalidArgument(Cat(Name(path), " is no regular file and has no size"));
     return static_cast<std::uint64_t>(info.st_size);
   }
 
@@ -239,7 +263,8 @@ class PosixEnv final : public Env {
     for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
       const std::string part = path.substr(0, end);
       if (::mkdir(part.c_str(), 0777) != 0) {
-        const int error = errno;  // EEXIST, or EROFS and the like for a parent that is there already
+        const int error =
+            errno;  // EEXIST, or EROFS and the like for a parent that is there already
         struct stat info;
         if (::stat(part.c_str(), &info) != 0) return Unwritable(part, ErrorText(error));
         if (!S_ISDIR(info.st_mode)) return Unwritable(path, Cat(Name(part), " is no folder"));
@@ -258,7 +283,8 @@ class PosixEnv final : public Env {
     while (const dirent* entry = ::readdir(folder)) {
       if (entry->d_name[0] == '.') continue;
       struct stat info;
-      if (::fstatat(::dirfd(folder), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode)) names.emplace_back(entry->d_name);
+      if (::fstatat(::dirfd(folder), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+        names.emplace_back(entry->d_name);
     }
     ::closedir(folder);
     std::sort(names.begin(), names.end());

@@ -14,7 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::span<const std::byte> BytesOf(std::string_view s) { return std::as_bytes(std::span(s)); }
-std::string TextOf(std::span<const std::byte> b) { return std::string(reinterpret_cast<const char*>(b.data()), b.size()); }
+std::string TextOf(std::span<const std::byte> b) {
+  return std::string(reinterpret_cast<const char*>(b.data()), b.size());
+}
 
 class EnvTest : public ::testing::Test {
  protected:
@@ -25,13 +27,16 @@ class EnvTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  void Put(const std::string& name, const std::string& text) const { std::ofstream(Path(name)) << text; }
+  void Put(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+  }
   std::string Get(const std::string& name) const {
     std::ifstream in(Path(name));
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
   std::size_t Count() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
   fs::path folder_;
   Env& env_ = RealEnv();
@@ -59,19 +64,22 @@ TEST_F(EnvTest, TooLongIsRefused) {
 }
 
 TEST_F(EnvTest, MissingFilesAndFoldersAreNamed) {
-  for (const Status& s : {env_.ReadFile(Path("no"), 9).status(), env_.MapFile(Path("no")).status(), env_.FileSize(Path("no")).status(),
-                          env_.ReadFile(Path("f/no"), 9).status()}) {
+  for (const Status& s :
+       {env_.ReadFile(Path("no"), 9).status(), env_.MapFile(Path("no")).status(),
+        env_.FileSize(Path("no")).status(), env_.ReadFile(Path("f/no"), 9).status()}) {
     EXPECT_EQ(s.code(), Code::kNotFound);
     EXPECT_NE(s.message().find("no"), std::string::npos);
   }
-  for (const Status& s : {env_.ReadFile(Path(""), 9).status(), env_.MapFile(Path("")).status(), env_.FileSize(Path("")).status()}) {
+  for (const Status& s : {env_.ReadFile(Path(""), 9).status(), env_.MapFile(Path("")).status(),
+                          env_.FileSize(Path("")).status()}) {
     EXPECT_EQ(s.code(), Code::kInvalidArgument) << s.message();
   }
 }
 
 TEST_F(EnvTest, PipesAreReadButNotMapped) {
   ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(env_.MapFile(Path("pipe")).status().code(), Code::kInvalidArgument);  // and does not wait for a writer
+  EXPECT_EQ(env_.MapFile(Path("pipe")).status().code(),
+            Code::kInvalidArgument);  // and does not wait for a writer
   EXPECT_EQ(env_.MapFile("/dev/zero").status().code(), Code::kInvalidArgument);
   const std::string text(300000, 'x');
   std::thread writer([&] { std::ofstream(Path("pipe")) << text; });
@@ -122,7 +130,8 @@ TEST_F(EnvTest, KeepsModeAndFollowsLinks) {
 
 TEST_F(EnvTest, PlacesThatCannotBeOpenedAreUnwritable) {
   fs::create_symlink("nowhere", Path("dangling"));
-  for (const std::string& path : {Path("no/such/folder"), Path(""), std::string(), Path("dangling"), std::string("/proc/npukit")}) {
+  for (const std::string& path : {Path("no/such/folder"), Path(""), std::string(), Path("dangling"),
+                                  std::string("/proc/npukit")}) {
     const Status s = WriteFile(env_, path, BytesOf("x"));
     EXPECT_EQ(s.code(), Code::kUnwritable) << path << ": " << s.message();
     EXPECT_NE(s.message().find(path), std::string::npos) << s.message();
@@ -170,7 +179,8 @@ TEST_F(EnvTest, ManyWritersOfOneFileLeaveOneWhole) {
   std::vector<std::thread> writers;
   for (char c = 'a'; c < 'e'; ++c) {
     writers.emplace_back([&, c] {
-      for (int i = 0; i < 5; ++i) EXPECT_TRUE(WriteFile(env_, Path("f"), BytesOf(std::string(10000, c))).ok());
+      for (int i = 0; i < 5; ++i)
+        EXPECT_TRUE(WriteFile(env_, Path("f"), BytesOf(std::string(10000, c))).ok());
     });
   }
   for (std::thread& t : writers) t.join();

@@ -12,19 +12,32 @@ void CheckFailed(const char* file, int line, const char* condition) {
 
 std::string_view CodeName(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kInvalidArgument: return "invalid argument";
-    case Code::kNotFound: return "not found";
-    case Code::kUnsupported: return "unsupported";
-    case Code::kDataCorrupt: return "data corrupt";
-    case Code::kResourceExhausted: return "resource exhausted";
-    case Code::kOutOfMemory: return "out of memory";
-    case Code::kIo: return "i/o error";
-    case Code::kUnwritable: return "unwritable";
-    case Code::kDeviceLost: return "device lost";
-    case Code::kCancelled: return "cancelled";
-    case Code::kDeadlineExceeded: return "deadline exceeded";
-    case Code::kInternal: return "internal error";
+    case Code::kOk:
+      return "ok";
+    case Code::kInvalidArgument:
+      return "invalid argument";
+    case Code::kNotFound:
+      return "not found";
+    case Code::kUnsupported:
+      return "unsupported";
+    case Code::kDataCorrupt:
+      return "data corrupt";
+    case Code::kResourceExhausted:
+      return "resource exhausted";
+    case Code::kOutOfMemory:
+      return "out of memory";
+    case Code::kIo:
+      return "i/o error";
+    case Code::kUnwritable:
+      return "unwritable";
+    case Code::kDeviceLost:
+      return "device lost";
+    case Code::kCancelled:
+      return "cancelled";
+    case Code::kDeadlineExceeded:
+      return "deadline exceeded";
+    case Code::kInternal:
+      return "internal error";
   }
   return "unknown";
 }

@@ -13,7 +13,8 @@ std::string NumberText(T v) {
   return std::string(buffer.data(), r.ptr);
 }
 
-// Length in bytes of the valid UTF-8 character at s[0], its code point in *code; 0 when there is none.
+// Length in bytes of the valid UTF-8 character at s[0], its code point in *code; 0 when there is
+// none.
 std::size_t DecodeUtf8(std::string_view s, std::uint32_t* code) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char lead = at(0);
@@ -44,8 +45,8 @@ std::size_t DecodeUtf8(std::string_view s, std::uint32_t* code) {
 
 // Characters that end a line, move the cursor or turn the direction of the text around.
 bool DisturbsLine(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069);
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
+         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 }  // namespace

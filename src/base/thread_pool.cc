@@ -13,8 +13,9 @@
 namespace npukit {
 namespace {
 
-// How long an idle thread looks for work before it sleeps. About the gap between two operators of one request: waking a
-// sleeper costs more than that, and a pool nobody uses costs nothing soon after.
+// How long an idle thread looks for work before it sleeps. About the gap between two operators of
+// one request: waking a sleeper costs more than that, and a pool nobody uses costs nothing soon
+// after.
 constexpr std::chrono::microseconds kSpin{40};
 constexpr int kMaxThreads = 256;
 constexpr std::size_t kChunksPerThread = 4;  // so that a slow core does not keep the others waiting
@@ -26,7 +27,9 @@ void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");  // `yield` does nothing on most cores; isb waits about as long as x86's pause
+  asm volatile("isb" ::
+                   : "memory");  // `yield` does nothing on most cores; isb waits about as long as
+                                 // x86's pause
 #endif
 }
 
@@ -45,17 +48,18 @@ bool SpinUntil(const F& done) {
 
 }  // namespace
 
-// One mutex guards the list of open regions. A worker joins a region (helpers + 1) only under the mutex and only while the
-// region is listed; its caller unlists it when no chunk is left and then waits until helpers is 0. So a region, which lives
-// on its caller's stack, is never touched after its caller returned.
+// One mutex guards the list of open regions. A worker joins a region (helpers + 1) only under the
+// mutex and only while the region is listed; its caller unlists it when no chunk is left and then
+// waits until helpers is 0. So a region, which lives on its caller's stack, is never touched after
+// its caller returned.
 struct ThreadPool::Impl {
   struct Region {
     Body body;
     void* ctx;
     std::size_t n;
-    std::size_t chunk;   // items
+    std::size_t chunk;  // items
     std::size_t chunks;
-    std::atomic<std::size_t> next{0};     // chunk
+    std::atomic<std::size_t> next{0};  // chunk
     std::atomic<std::uint32_t> helpers{0};
 
     void Work() {
@@ -68,20 +72,22 @@ struct ThreadPool::Impl {
   };
 
   std::mutex mutex;
-  std::condition_variable work_cv;         // a region was listed, or stop
-  std::condition_variable done_cv;         // some region's last helper left
-  std::vector<Region*> regions;            // guarded by mutex
-  int sleeping = 0;                        // workers in work_cv.wait; guarded by mutex
-  bool stop = false;                       // guarded by mutex
-  std::atomic<std::uint32_t> news{0};      // counts listings and stop: what a spinning worker looks at
+  std::condition_variable work_cv;     // a region was listed, or stop
+  std::condition_variable done_cv;     // some region's last helper left
+  std::vector<Region*> regions;        // guarded by mutex
+  int sleeping = 0;                    // workers in work_cv.wait; guarded by mutex
+  bool stop = false;                   // guarded by mutex
+  std::atomic<std::uint32_t> news{0};  // counts listings and stop: what a spinning worker looks at
   std::vector<pthread_t> workers;
 
-  // The listed region with work and the fewest helpers; null when there is none. Call with the mutex held.
+  // The listed region with work and the fewest helpers; null when there is none. Call with the
+  // mutex held.
   Region* Pick() const {
     Region* best = nullptr;
     for (Region* r : regions) {
       if (!r->HasWork()) continue;
-      if (best == nullptr || r->helpers.load(std::memory_order_relaxed) < best->helpers.load(std::memory_order_relaxed)) {
+      if (best == nullptr || r->helpers.load(std::memory_order_relaxed) <
+                                 best->helpers.load(std::memory_order_relaxed)) {
         best = r;
       }
     }
@@ -96,13 +102,15 @@ struct ThreadPool::Impl {
         r->helpers.fetch_add(1, std::memory_order_relaxed);
         lock.unlock();
         r->Work();
-        // Release: what the body wrote happens before the caller's return. After this the region may be gone.
+        // Release: what the body wrote happens before the caller's return. After this the region
+        // may be gone.
         const bool last = r->helpers.fetch_sub(1, std::memory_order_acq_rel) == 1;
         lock.lock();
         if (last) done_cv.notify_all();
         continue;
       }
-      const std::uint32_t seen = news.load(std::memory_order_relaxed);  // changes only under the mutex
+      const std::uint32_t seen =
+          news.load(std::memory_order_relaxed);  // changes only under the mutex
       lock.unlock();
       const bool changed = SpinUntil([&] { return news.load(std::memory_order_relaxed) != seen; });
       lock.lock();
@@ -119,7 +127,8 @@ struct ThreadPool::Impl {
       std::lock_guard<std::mutex> lock(mutex);
       regions.push_back(&region);
       news.fetch_add(1, std::memory_order_relaxed);
-      wake = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(sleeping), region.chunks - 1));
+      wake = static_cast<int>(
+          std::min<std::size_t>(static_cast<std::size_t>(sleeping), region.chunks - 1));
     }
     for (; wake > 0; --wake) work_cv.notify_one();
 

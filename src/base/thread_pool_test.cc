@@ -24,7 +24,8 @@ TEST(ThreadPool, CoversEveryItemOnce) {
         pool.ParallelFor(n, grain, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) ++count[i];
         });
-        for (const int c : count) ASSERT_EQ(c, 1) << threads << " threads, n " << n << ", grain " << grain;
+        for (const int c : count)
+          ASSERT_EQ(c, 1) << threads << " threads, n " << n << ", grain " << grain;
       }
     }
   }
@@ -57,7 +58,8 @@ TEST(ThreadPool, SmallWorkIsOneCallOnTheCaller) {
   EXPECT_EQ(calls, 1);
 }
 
-// Two bodies that each wait for the other finish only when two threads run them at once: the caller and a worker.
+// Two bodies that each wait for the other finish only when two threads run them at once: the caller
+// and a worker.
 TEST(ThreadPool, TheCallerAndAWorkerRunTogether) {
   ThreadPool pool(2);
   for (int round = 0; round < 20; ++round) {
@@ -107,7 +109,8 @@ TEST(ThreadPool, ManyCallersShareIt) {
   EXPECT_EQ(total.load(), 8L * 200 * 257);
 }
 
-// What a body writes without atomics must be there when ParallelFor returns (the thread sanitizer watches, too).
+// What a body writes without atomics must be there when ParallelFor returns (the thread sanitizer
+// watches, too).
 TEST(ThreadPool, WritesAreSeenAfterwards) {
   ThreadPool pool(4);
   std::vector<std::size_t> x(4096);
@@ -141,7 +144,8 @@ TEST(ThreadPool, IdleWorkersSleep) {
   const auto cpu_us = [] {
     struct rusage u;
     ::getrusage(RUSAGE_SELF, &u);
-    return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000L + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+    return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000L + u.ru_utime.tv_usec +
+           u.ru_stime.tv_usec;
   };
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the last spins end
   const long before = cpu_us();
@@ -153,7 +157,9 @@ TEST(ThreadPool, PoolsComeAndGo) {
   for (int i = 0; i < 100; ++i) {
     ThreadPool pool(1 + i % 5);
     std::atomic<int> sum{0};
-    if (i % 2 == 0) pool.ParallelFor(50, 1, [&](std::size_t b, std::size_t e) { sum.fetch_add(static_cast<int>(e - b)); });
+    if (i % 2 == 0)
+      pool.ParallelFor(
+          50, 1, [&](std::size_t b, std::size_t e) { sum.fetch_add(static_cast<int>(e - b)); });
     EXPECT_EQ(sum.load(), i % 2 == 0 ? 50 : 0);
   }
 }

@@ -16,8 +16,9 @@ template <class T>
 using Tables = flatbuffers::Vector<flatbuffers::Offset<T>>;
 using Texts = Tables<flatbuffers::String>;
 
-// Copies the verified FlatBuffer into plain structs. Several offsets of a FlatBuffer may name the same bytes, so a small
-// file could unfold into a huge head; ours never share, so everything unfolded together must fit the head's own length.
+// Copies the verified FlatBuffer into plain structs. Several offsets of a FlatBuffer may name the
+// same bytes, so a small file could unfold into a huge head; ours never share, so everything
+// unfolded together must fit the head's own length.
 class Decoder {
  public:
   explicit Decoder(std::uint64_t head_bytes) : left_(head_bytes) {}
@@ -30,11 +31,15 @@ class Decoder {
     h.profile = ProfileOf(f->profile());
     h.inputs = List<ValueSpec>(f->inputs(), [&](const fb::ValueSpec* v) { return Spec(v); });
     h.outputs = List<ValueSpec>(f->outputs(), [&](const fb::ValueSpec* v) { return Spec(v); });
-    h.states = List<StateInfo>(f->states(), [&](const fb::State* s) { return StateInfo{Str(s->name()), s->input(), s->output()}; });
+    h.states = List<StateInfo>(f->states(), [&](const fb::State* s) {
+      return StateInfo{Str(s->name()), s->input(), s->output()};
+    });
     h.metadata = List<std::pair<std::string, std::string>>(
-        f->metadata(), [&](const fb::Metadata* m) { return std::pair(Str(m->key()), Str(m->value())); });
+        f->metadata(),
+        [&](const fb::Metadata* m) { return std::pair(Str(m->key()), Str(m->value())); });
     h.segments = List<SegmentInfo>(f->segments(), [&](const fb::Segment* s) {
-      return SegmentInfo{s->offset(), s->length(), Enum<SegmentKind>(s->kind(), 2, "segment kind"), s->checksum()};
+      return SegmentInfo{s->offset(), s->length(), Enum<SegmentKind>(s->kind(), 2, "segment kind"),
+                         s->checksum()};
     });
     h.weights = List<WeightInfo>(f->weights(), [&](const fb::Weight* w) {
       return WeightInfo{w->segment(), w->offset(), w->length(), Str(w->layout())};
@@ -110,7 +115,8 @@ class Decoder {
     const std::vector<std::int64_t> dims = Numbers(f->dims());
     std::vector<std::string> symbols = Strs(f->symbols());
     if (!f->has_shape() && !dims.empty()) Fail("a type of unknown rank has sizes");
-    if (!symbols.empty() && symbols.size() != dims.size()) Fail("a shape has names for some of its sizes only");
+    if (!symbols.empty() && symbols.size() != dims.size())
+      Fail("a shape has names for some of its sizes only");
     if (!error_.ok()) return t;
     if (f->has_shape()) {
       t.shape.emplace();
@@ -118,7 +124,8 @@ class Decoder {
         t.shape->dims.push_back({dims[i], symbols.empty() ? std::string() : std::move(symbols[i])});
       }
     }
-    if (f->element() != nullptr) t.element = std::make_shared<const tensor::Type>(TypeOf(f->element(), depth + 1));
+    if (f->element() != nullptr)
+      t.element = std::make_shared<const tensor::Type>(TypeOf(f->element(), depth + 1));
     return t;
   }
 
@@ -130,7 +137,8 @@ class Decoder {
     p.overrides = Strs(f->overrides());
     for (auto& [key, fact] : List<std::pair<std::string, target::Fact>>(
              f->facts(), [&](const fb::Fact* x) { return std::pair(Str(x->key()), FactOf(x)); })) {
-      if (!p.facts.empty() && p.facts.rbegin()->first >= key) Fail("the profile's facts are not in order");
+      if (!p.facts.empty() && p.facts.rbegin()->first >= key)
+        Fail("the profile's facts are not in order");
       p.facts.emplace_hint(p.facts.end(), std::move(key), std::move(fact));
     }
     return p;
@@ -142,10 +150,18 @@ class Decoder {
     std::vector<double> numbers = Numbers(f->numbers());
     std::vector<std::string> texts = Strs(f->texts());
     switch (Enum<target::FactKind>(f->kind(), 3, "kind of fact")) {
-      case target::FactKind::kNumber: fact.value = f->number(); break;
-      case target::FactKind::kText: fact.value = std::move(text); break;
-      case target::FactKind::kNumbers: fact.value = std::move(numbers); break;
-      case target::FactKind::kTexts: fact.value = std::move(texts); break;
+      case target::FactKind::kNumber:
+        fact.value = f->number();
+        break;
+      case target::FactKind::kText:
+        fact.value = std::move(text);
+        break;
+      case target::FactKind::kNumbers:
+        fact.value = std::move(numbers);
+        break;
+      case target::FactKind::kTexts:
+        fact.value = std::move(texts);
+        break;
     }
     fact.source = Enum<target::Source>(f->source(), 3, "source of a fact");
     fact.ref = Str(f->ref());
@@ -155,9 +171,10 @@ class Decoder {
 
   std::map<std::string, double> Entries(const Tables<fb::Entry>* v) {
     std::map<std::string, double> out;
-    for (auto& [key, value] :
-         List<std::pair<std::string, double>>(v, [&](const fb::Entry* e) { return std::pair(Str(e->key()), e->value()); })) {
-      if (!out.empty() && out.rbegin()->first >= key) Fail("the parts of an estimate are not in order");
+    for (auto& [key, value] : List<std::pair<std::string, double>>(
+             v, [&](const fb::Entry* e) { return std::pair(Str(e->key()), e->value()); })) {
+      if (!out.empty() && out.rbegin()->first >= key)
+        Fail("the parts of an estimate are not in order");
       out.emplace_hint(out.end(), std::move(key), value);
     }
     return out;
@@ -203,23 +220,26 @@ class Decoder {
     p.input_types = List<tensor::Type>(f->input_types(), type);
     p.output_types = List<tensor::Type>(f->output_types(), type);
     p.executables = List<ExecutableInfo>(f->executables(), [&](const fb::Executable* e) {
-      return ExecutableInfo{Str(e->device()), e->blob_segment(), Numbers(e->weights()), e->scratch_bytes(),
-                            EstimateOf(e->estimate())};
+      return ExecutableInfo{Str(e->device()), e->blob_segment(), Numbers(e->weights()),
+                            e->scratch_bytes(), EstimateOf(e->estimate())};
     });
     p.slots = List<Slot>(f->slots(), [&](const fb::Slot* s) {
-      return Slot{Str(s->name()), TypeOf(s->type()), Enum<SlotKind>(s->kind(), 5, "slot kind"), s->offset(), s->index()};
+      return Slot{Str(s->name()), TypeOf(s->type()), Enum<SlotKind>(s->kind(), 5, "slot kind"),
+                  s->offset(), s->index()};
     });
     p.blocks = List<Block>(f->blocks(), [&](const fb::Block* b) {
       return Block{List<Step>(b->steps(), [&](const fb::Step* s) {
-        return Step{Enum<StepKind>(s->kind(), 4, "step kind"), s->executable(), Numbers(s->inputs()), Numbers(s->outputs()),
-                    Numbers(s->blocks())};
+        return Step{Enum<StepKind>(s->kind(), 4, "step kind"), s->executable(),
+                    Numbers(s->inputs()), Numbers(s->outputs()), Numbers(s->blocks())};
       })};
     });
     p.arena_bytes = f->arena_bytes();
     p.estimate = EstimateOf(f->estimate());
-    p.compute_units = {f->units_npu(), f->units_gpu(), f->units_cpu(), f->units_folded(), f->units_total()};
+    p.compute_units = {f->units_npu(), f->units_gpu(), f->units_cpu(), f->units_folded(),
+                       f->units_total()};
     p.segment_devices = Strs(f->segment_devices());
-    p.verdicts = List<target::Verdict>(f->verdicts(), [&](const fb::Verdict* v) { return VerdictOf(v); });
+    p.verdicts =
+        List<target::Verdict>(f->verdicts(), [&](const fb::Verdict* v) { return VerdictOf(v); });
     return p;
   }
 
@@ -234,14 +254,16 @@ Result<Preamble> DecodePreamble(std::span<const std::byte> bytes) {
     return DataCorrupt("not an npukit package: it does not begin with \"NPK1\"");
   }
   if (bytes.size() < kPreambleBytes) {
-    return DataCorrupt(Cat("package cut short: expected at least ", kPreambleBytes, " bytes, found ", bytes.size()));
+    return DataCorrupt(Cat("package cut short: expected at least ", kPreambleBytes,
+                           " bytes, found ", bytes.size()));
   }
   const auto get = [&](std::size_t at, std::size_t n) {
     std::uint64_t v = 0;
     for (std::size_t i = 0; i < n; ++i) v |= static_cast<std::uint64_t>(bytes[at + i]) << (8 * i);
     return v;
   };
-  if (get(56, 8) != Hash64(bytes.first(56))) return DataCorrupt("package damaged: its first 64 bytes do not agree with their hash");
+  if (get(56, 8) != Hash64(bytes.first(56)))
+    return DataCorrupt("package damaged: its first 64 bytes do not agree with their hash");
   Preamble p;
   p.version = static_cast<std::uint32_t>(get(4, 4));
   p.head_offset = get(8, 8);
@@ -249,20 +271,24 @@ Result<Preamble> DecodePreamble(std::span<const std::byte> bytes) {
   p.file_length = get(24, 8);
   p.head_hash = get(32, 8);
   if (p.version != kSchemaVersion) {
-    return Unsupported(Cat("package of schema version ", p.version, "; this npukit reads version ", kSchemaVersion,
-                           " only: compile the model again"));
+    return Unsupported(Cat("package of schema version ", p.version, "; this npukit reads version ",
+                           kSchemaVersion, " only: compile the model again"));
   }
-  if (get(40, 8) != 0 || get(48, 8) != 0) return DataCorrupt("package damaged: bytes 40 to 55 are not zero");
+  if (get(40, 8) != 0 || get(48, 8) != 0)
+    return DataCorrupt("package damaged: bytes 40 to 55 are not zero");
   return p;
 }
 
 Result<Head> DecodeHead(std::span<const std::byte> bytes) {
   if (bytes.size() > kMaxHeadBytes) {
-    return ResourceExhausted(Cat("package head of ", bytes.size(), " bytes; at most ", kMaxHeadBytes, " are read"));
+    return ResourceExhausted(
+        Cat("package head of ", bytes.size(), " bytes; at most ", kMaxHeadBytes, " are read"));
   }
-  // A table takes at least 8 bytes, so an honest head has no more tables than that; depth: Head, Program, Slot, Type x 8.
+  // A table takes at least 8 bytes, so an honest head has no more tables than that; depth: Head,
+  // Program, Slot, Type x 8.
   const auto max_tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8);
-  flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), 32, max_tables);
+  flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
+                                 32, max_tables);
   if (!fb::VerifyHeadBuffer(verifier)) return DataCorrupt("package head: its structure is broken");
   return Decoder(bytes.size()).Run(fb::GetHead(bytes.data()));
 }

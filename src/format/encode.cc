@@ -29,13 +29,16 @@ class Encoder {
   std::vector<std::byte> Run(const Head& h) {
     const auto inputs = List(h.inputs, [&](const ValueSpec& v) { return Spec(v); });
     const auto outputs = List(h.outputs, [&](const ValueSpec& v) { return Spec(v); });
-    const auto states = List(h.states, [&](const StateInfo& s) { return fb::CreateState(b_, Str(s.name), s.input, s.output); });
+    const auto states = List(h.states, [&](const StateInfo& s) {
+      return fb::CreateState(b_, Str(s.name), s.input, s.output);
+    });
     const auto metadata = List(h.metadata, [&](const std::pair<std::string, std::string>& m) {
       const Text key = Str(m.first);
       return fb::CreateMetadata(b_, key, Str(m.second));
     });
     const auto segments = List(h.segments, [&](const SegmentInfo& s) {
-      return fb::CreateSegment(b_, s.offset, s.length, static_cast<std::uint8_t>(s.kind), s.checksum);
+      return fb::CreateSegment(b_, s.offset, s.length, static_cast<std::uint8_t>(s.kind),
+                               s.checksum);
     });
     const auto weights = List(h.weights, [&](const WeightInfo& w) {
       return fb::CreateWeight(b_, w.segment, w.offset, w.length, Str(w.layout));
@@ -45,8 +48,8 @@ class Encoder {
     const Text name = Str(h.model_name);
     const Text sha = Str(h.model_sha256);
     const Text tool = Str(h.tool_version);
-    fb::FinishHeadBuffer(b_, fb::CreateHead(b_, name, sha, tool, profile, inputs, outputs, states, metadata, segments, weights,
-                                            programs));
+    fb::FinishHeadBuffer(b_, fb::CreateHead(b_, name, sha, tool, profile, inputs, outputs, states,
+                                            metadata, segments, weights, programs));
     std::vector<std::byte> out(b_.GetSize());
     std::memcpy(out.data(), b_.GetBufferPointer(), out.size());
     return out;
@@ -73,8 +76,8 @@ class Encoder {
     }
     const auto dims_at = b_.CreateVector(dims);
     const auto symbols_at = Strs(symbols);
-    return fb::CreateType(b_, static_cast<std::uint8_t>(t.kind), static_cast<std::uint8_t>(t.dtype), t.shape.has_value(),
-                          dims_at, symbols_at, element);
+    return fb::CreateType(b_, static_cast<std::uint8_t>(t.kind), static_cast<std::uint8_t>(t.dtype),
+                          t.shape.has_value(), dims_at, symbols_at, element);
   }
 
   Offset<fb::ValueSpec> Spec(const ValueSpec& v) {
@@ -95,8 +98,9 @@ class Encoder {
       const auto texts_at = Strs(texts ? *texts : std::vector<std::string>());
       const Text ref = Str(fact.ref);
       const Text date = Str(fact.date);
-      facts.push_back(fb::CreateFact(b_, key_at, static_cast<std::uint8_t>(fact.value.index()), number ? *number : 0, text_at,
-                                     numbers_at, texts_at, static_cast<std::uint8_t>(fact.source), ref, date));
+      facts.push_back(fb::CreateFact(b_, key_at, static_cast<std::uint8_t>(fact.value.index()),
+                                     number ? *number : 0, text_at, numbers_at, texts_at,
+                                     static_cast<std::uint8_t>(fact.source), ref, date));
     }
     const auto facts_at = b_.CreateVector(facts);
     const Text name = Str(p.name);
@@ -113,37 +117,43 @@ class Encoder {
     const auto energy = Entries(e.energy_pj);
     const auto busy = Entries(e.busy_ns);
     const auto bytes = Entries(e.bytes);
-    return fb::CreateEstimate(b_, e.time_ns, static_cast<std::uint8_t>(e.kind), e.macs, energy, busy, bytes);
+    return fb::CreateEstimate(b_, e.time_ns, static_cast<std::uint8_t>(e.kind), e.macs, energy,
+                              busy, bytes);
   }
 
   Offset<fb::Verdict> VerdictOf(const target::Verdict& v) {
     const auto from = Strs(v.from);
-    const Text op = Str(v.op), foreign_op = Str(v.foreign_op), device = Str(v.device), code = Str(v.code), fact = Str(v.fact),
-               limit = Str(v.limit), found = Str(v.found), reason = Str(v.reason), remedy = Str(v.remedy),
-               rewrite = Str(v.rewrite), rewrite_result = Str(v.rewrite_result), route = Str(v.route),
+    const Text op = Str(v.op), foreign_op = Str(v.foreign_op), device = Str(v.device),
+               code = Str(v.code), fact = Str(v.fact), limit = Str(v.limit), found = Str(v.found),
+               reason = Str(v.reason), remedy = Str(v.remedy), rewrite = Str(v.rewrite),
+               rewrite_result = Str(v.rewrite_result), route = Str(v.route),
                placed_on = Str(v.placed_on);
-    return fb::CreateVerdict(b_, from, op, foreign_op, device, v.supported, code, fact, limit, found, reason, remedy, rewrite,
-                             rewrite_result, route, v.segment, placed_on);
+    return fb::CreateVerdict(b_, from, op, foreign_op, device, v.supported, code, fact, limit,
+                             found, reason, remedy, rewrite, rewrite_result, route, v.segment,
+                             placed_on);
   }
 
   Offset<fb::Executable> ExecutableOf(const ExecutableInfo& e) {
     const Text device = Str(e.device);
     const auto weights = b_.CreateVector(e.weights);
-    return fb::CreateExecutable(b_, device, e.blob_segment, weights, e.scratch_bytes, EstimateOf(e.estimate));
+    return fb::CreateExecutable(b_, device, e.blob_segment, weights, e.scratch_bytes,
+                                EstimateOf(e.estimate));
   }
 
   Offset<fb::Slot> SlotOf(const Slot& s) {
     const Text name = Str(s.name);
-    return fb::CreateSlot(b_, name, TypeOf(s.type), static_cast<std::uint8_t>(s.kind), s.offset, s.index);
+    return fb::CreateSlot(b_, name, TypeOf(s.type), static_cast<std::uint8_t>(s.kind), s.offset,
+                          s.index);
   }
 
   Offset<fb::Block> BlockOf(const Block& block) {
     return fb::CreateBlock(b_, List(block.steps, [&](const Step& s) {
-      const auto inputs = b_.CreateVector(s.inputs);
-      const auto outputs = b_.CreateVector(s.outputs);
-      const auto blocks = b_.CreateVector(s.blocks);
-      return fb::CreateStep(b_, static_cast<std::uint8_t>(s.kind), s.executable, inputs, outputs, blocks);
-    }));
+                             const auto inputs = b_.CreateVector(s.inputs);
+                             const auto outputs = b_.CreateVector(s.outputs);
+                             const auto blocks = b_.CreateVector(s.blocks);
+                             return fb::CreateStep(b_, static_cast<std::uint8_t>(s.kind),
+                                                   s.executable, inputs, outputs, blocks);
+                           }));
   }
 
   Offset<fb::Program> ProgramOf(const Program& p) {
@@ -152,15 +162,17 @@ class Encoder {
     const Text precision = Str(p.precision);
     const auto inputs = List(p.input_types, type);
     const auto outputs = List(p.output_types, type);
-    const auto executables = List(p.executables, [&](const ExecutableInfo& e) { return ExecutableOf(e); });
+    const auto executables =
+        List(p.executables, [&](const ExecutableInfo& e) { return ExecutableOf(e); });
     const auto slots = List(p.slots, [&](const Slot& s) { return SlotOf(s); });
     const auto blocks = List(p.blocks, [&](const Block& block) { return BlockOf(block); });
     const auto estimate = EstimateOf(p.estimate);
     const auto segments = Strs(p.segment_devices);
     const auto verdicts = List(p.verdicts, [&](const target::Verdict& v) { return VerdictOf(v); });
     const ComputeUnits& u = p.compute_units;
-    return fb::CreateProgram(b_, devices, precision, inputs, outputs, executables, slots, blocks, p.arena_bytes, estimate, u.npu,
-                             u.gpu, u.cpu, u.folded, u.total, segments, verdicts);
+    return fb::CreateProgram(b_, devices, precision, inputs, outputs, executables, slots, blocks,
+                             p.arena_bytes, estimate, u.npu, u.gpu, u.cpu, u.folded, u.total,
+                             segments, verdicts);
   }
 
   FlatBufferBuilder b_{1 << 16};

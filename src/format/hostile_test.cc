@@ -1,5 +1,5 @@
-// Packages whose hashes agree and whose contents lie. Nothing here may crash, read outside the file, or take more memory
-// than the file justifies; whatever opens must be safe to walk.
+// Packages whose hashes agree and whose contents lie. Nothing here may crash, read outside the
+// file, or take more memory than the file justifies; whatever opens must be safe to walk.
 #include <flatbuffers/flatbuffers.h>
 #include <gtest/gtest.h>
 
@@ -45,10 +45,12 @@ TEST(HostilePackage, EveryLieIsRefusedAndNamed) {
   const std::vector<Lie> lies = {
       {"segment not aligned", [](Head& h) { h.segments[1].offset += 64; }, "segment 1"},
       {"segment in the preamble", [](Head& h) { h.segments[0].offset = 0; }, "segment 0"},
-      {"segments overlap", [](Head& h) { h.segments[1].offset = h.segments[0].offset; }, "segment 1"},
+      {"segments overlap", [](Head& h) { h.segments[1].offset = h.segments[0].offset; },
+       "segment 1"},
       {"segment too long", [](Head& h) { h.segments[3].length += 4096; }, "segment 3"},
       {"segment length wraps", [](Head& h) { h.segments[3].length = kMax64; }, "segment 3"},
-      {"segment offset far away", [](Head& h) { h.segments[3].offset = kMax64 / 4096 * 4096; }, "segment 3"},
+      {"segment offset far away", [](Head& h) { h.segments[3].offset = kMax64 / 4096 * 4096; },
+       "segment 3"},
       {"weight of no segment", [](Head& h) { h.weights[0].segment = 4; }, "weight 0"},
       {"weight in a blob", [](Head& h) { h.weights[0].segment = 0; }, "weight 0"},
       {"weight not aligned", [](Head& h) { h.weights[2].offset = 8; }, "weight 2"},
@@ -61,8 +63,13 @@ TEST(HostilePackage, EveryLieIsRefusedAndNamed) {
       {"negative size", [](Head& h) { h.inputs[0].type.shape->dims[0].value = -2; }, "-2"},
       {"rank", [](Head& h) { h.inputs[0].type.shape->dims.resize(33); }, "rank"},
       {"sequence of nothing", [](Head& h) { h.inputs[1].type.element = nullptr; }, "element"},
-      {"tensor of something", [](Head& h) { h.inputs[0].type.element = std::make_shared<const Type>(); }, "element"},
-      {"size overflows", [](Head& h) { h.outputs[0].type = Type::Tensor(DType::kF32, Dims{std::int64_t{1} << 61, 8}); }, "63 bits"},
+      {"tensor of something",
+       [](Head& h) { h.inputs[0].type.element = std::make_shared<const Type>(); }, "element"},
+      {"size overflows",
+       [](Head& h) {
+         h.outputs[0].type = Type::Tensor(DType::kF32, Dims{std::int64_t{1} << 61, 8});
+       },
+       "63 bits"},
       {"type too deep",
        [](Head& h) {
          for (int i = 0; i < 9; ++i) h.inputs[1].type = Type::Sequence(h.inputs[1].type);
@@ -70,52 +77,85 @@ TEST(HostilePackage, EveryLieIsRefusedAndNamed) {
        "deeper"},
       {"state of no input", [](Head& h) { h.states[0].input = 2; }, "state"},
       {"state of no output", [](Head& h) { h.states[0].output = 1; }, "state"},
-      {"profile out of range", [](Head& h) { h.profile.facts["cpu.cores"].value = 0.0; }, "cpu.cores"},
-      {"profile NaN", [](Head& h) { h.profile.facts["cpu.cores"].value = std::numeric_limits<double>::quiet_NaN(); }, "cpu.cores"},
-      {"profile kind", [](Head& h) { h.profile.facts["cpu.cores"].value = std::string("x"); }, "cpu.cores"},
+      {"profile out of range", [](Head& h) { h.profile.facts["cpu.cores"].value = 0.0; },
+       "cpu.cores"},
+      {"profile NaN",
+       [](Head& h) {
+         h.profile.facts["cpu.cores"].value = std::numeric_limits<double>::quiet_NaN();
+       },
+       "cpu.cores"},
+      {"profile kind", [](Head& h) { h.profile.facts["cpu.cores"].value = std::string("x"); },
+       "cpu.cores"},
       {"same program twice", [](Head& h) { h.programs[1] = h.programs[0]; }, "two programs"},
       {"no devices", [&](Head& h) { program(h).devices.clear(); }, "program 0"},
       {"too few inputs", [&](Head& h) { program(h).input_types.pop_back(); }, "inputs"},
-      {"too many outputs", [&](Head& h) { program(h).output_types.push_back(h.outputs[0].type); }, "outputs"},
+      {"too many outputs", [&](Head& h) { program(h).output_types.push_back(h.outputs[0].type); },
+       "outputs"},
       {"arena too large", [&](Head& h) { program(h).arena_bytes = kMax64; }, "arena"},
       {"estimate negative", [&](Head& h) { program(h).estimate.time_ns = -1; }, "estimate"},
-      {"estimate infinite", [&](Head& h) { program(h).executables[1].estimate.energy_pj["cube"] = std::numeric_limits<double>::infinity(); },
+      {"estimate infinite",
+       [&](Head& h) {
+         program(h).executables[1].estimate.energy_pj["cube"] =
+             std::numeric_limits<double>::infinity();
+       },
        "estimate"},
       {"no device", [&](Head& h) { program(h).executables[0].device.clear(); }, "executable 0"},
-      {"blob of no segment", [&](Head& h) { program(h).executables[0].blob_segment = kMax32; }, "executable 0"},
-      {"blob in weights", [&](Head& h) { program(h).executables[0].blob_segment = 2; }, "executable 0"},
+      {"blob of no segment", [&](Head& h) { program(h).executables[0].blob_segment = kMax32; },
+       "executable 0"},
+      {"blob in weights", [&](Head& h) { program(h).executables[0].blob_segment = 2; },
+       "executable 0"},
       {"weight index", [&](Head& h) { program(h).executables[1].weights[0] = 3; }, "weight 3"},
-      {"scratch too large", [&](Head& h) { program(h).executables[1].scratch_bytes = kMax64; }, "scratch"},
-      {"input slot of another type", [&](Head& h) { program(h).slots[0].type = Type::Tensor(DType::kF32, Dims{1, 4, 3}); }, "slot 0"},
+      {"scratch too large", [&](Head& h) { program(h).executables[1].scratch_bytes = kMax64; },
+       "scratch"},
+      {"input slot of another type",
+       [&](Head& h) { program(h).slots[0].type = Type::Tensor(DType::kF32, Dims{1, 4, 3}); },
+       "slot 0"},
       {"input slot of no input", [&](Head& h) { program(h).slots[0].index = 2; }, "slot 0"},
-      {"output slot of another type", [&](Head& h) { program(h).slots[1].type = Type::Tensor(DType::kF32, Dims{1, 8}); }, "slot 1"},
+      {"output slot of another type",
+       [&](Head& h) { program(h).slots[1].type = Type::Tensor(DType::kF32, Dims{1, 8}); },
+       "slot 1"},
       {"output slot of no output", [&](Head& h) { program(h).slots[1].index = 1; }, "slot 1"},
       {"slot beyond the arena", [&](Head& h) { program(h).slots[2].offset = 192; }, "slot 2"},
       {"slot wraps", [&](Head& h) { program(h).slots[2].offset = kMax64 - 63; }, "slot 2"},
       {"slot not aligned", [&](Head& h) { program(h).slots[2].offset = 100; }, "slot 2"},
-      {"slot without size", [&](Head& h) { program(h).slots[2].type = h.inputs[0].type; }, "slot 2"},
-      {"constant too large", [&](Head& h) { program(h).slots[3].type = Type::Tensor(DType::kU8, Dims{65}); }, "slot 3"},
+      {"slot without size", [&](Head& h) { program(h).slots[2].type = h.inputs[0].type; },
+       "slot 2"},
+      {"constant too large",
+       [&](Head& h) { program(h).slots[3].type = Type::Tensor(DType::kU8, Dims{65}); }, "slot 3"},
       {"constant of no weight", [&](Head& h) { program(h).slots[3].index = 3; }, "slot 3"},
       {"no block", [&](Head& h) { program(h).blocks.clear(); }, "block"},
       {"step of no slot", [&](Head& h) { program(h).blocks[1].steps[0].inputs[0] = 6; }, "slot 6"},
-      {"step writes an input", [&](Head& h) { program(h).blocks[1].steps[0].outputs[0] = 0; }, "read-only"},
-      {"step writes a weight", [&](Head& h) { program(h).blocks[1].steps[0].outputs[0] = 3; }, "read-only"},
-      {"step calls nothing", [&](Head& h) { program(h).blocks[1].steps[0].executable = 2; }, "executable 2"},
+      {"step writes an input", [&](Head& h) { program(h).blocks[1].steps[0].outputs[0] = 0; },
+       "read-only"},
+      {"step writes a weight", [&](Head& h) { program(h).blocks[1].steps[0].outputs[0] = 3; },
+       "read-only"},
+      {"step calls nothing", [&](Head& h) { program(h).blocks[1].steps[0].executable = 2; },
+       "executable 2"},
       {"blocks go round", [&](Head& h) { program(h).blocks[2].steps[0].blocks[0] = 2; }, "block 2"},
-      {"block that is not there", [&](Head& h) { program(h).blocks[2].steps[0].blocks[0] = 4; }, "block 4"},
-      {"loop without block", [&](Head& h) { program(h).blocks[2].steps[0].blocks.clear(); }, "no block"},
+      {"block that is not there", [&](Head& h) { program(h).blocks[2].steps[0].blocks[0] = 4; },
+       "block 4"},
+      {"loop without block", [&](Head& h) { program(h).blocks[2].steps[0].blocks.clear(); },
+       "no block"},
       {"call with blocks", [&](Head& h) { program(h).blocks[0].steps[0].blocks = {1}; }, "blocks"},
       {"copy of two", [&](Head& h) { program(h).blocks[3].steps[0].inputs = {2, 2}; }, "copies"},
-      {"copy between sizes", [&](Head& h) { program(h).blocks[3].steps[0].outputs = {1}; }, "sizes"},
+      {"copy between sizes", [&](Head& h) { program(h).blocks[3].steps[0].outputs = {1}; },
+       "sizes"},
       {"verdict of no segment", [&](Head& h) { program(h).verdicts[0].segment = 2; }, "verdict"},
       {"verdict below none", [&](Head& h) { program(h).verdicts[0].segment = -2; }, "verdict"},
-      {"segment kind", [](Head& h) { h.segments[0].kind = static_cast<SegmentKind>(9); }, "segment kind"},
-      {"slot kind", [&](Head& h) { program(h).slots[0].kind = static_cast<SlotKind>(6); }, "slot kind"},
-      {"step kind", [&](Head& h) { program(h).blocks[0].steps[0].kind = static_cast<StepKind>(5); }, "step kind"},
+      {"segment kind", [](Head& h) { h.segments[0].kind = static_cast<SegmentKind>(9); },
+       "segment kind"},
+      {"slot kind", [&](Head& h) { program(h).slots[0].kind = static_cast<SlotKind>(6); },
+       "slot kind"},
+      {"step kind", [&](Head& h) { program(h).blocks[0].steps[0].kind = static_cast<StepKind>(5); },
+       "step kind"},
       {"dtype", [](Head& h) { h.inputs[0].type.dtype = static_cast<DType>(26); }, "dtype"},
-      {"kind of type", [](Head& h) { h.inputs[0].type.kind = static_cast<Type::Kind>(3); }, "kind of type"},
-      {"kind of figure", [&](Head& h) { program(h).estimate.kind = static_cast<target::Kind>(3); }, "kind of figure"},
-      {"source", [](Head& h) { h.profile.facts["cpu.cores"].source = static_cast<target::Source>(4); }, "source"},
+      {"kind of type", [](Head& h) { h.inputs[0].type.kind = static_cast<Type::Kind>(3); },
+       "kind of type"},
+      {"kind of figure", [&](Head& h) { program(h).estimate.kind = static_cast<target::Kind>(3); },
+       "kind of figure"},
+      {"source",
+       [](Head& h) { h.profile.facts["cpu.cores"].source = static_cast<target::Source>(4); },
+       "source"},
   };
   const Written sample = SampleWritten();
   ASSERT_TRUE(OpenSpan(Forge(EncodeHead(sample.head), sample.head_offset)).ok());
@@ -141,34 +181,45 @@ TEST(HostilePackage, HeadsThatPointElsewhereAreRefused) {
   const Written sample = SampleWritten();
   const Bytes good = Forge(EncodeHead(sample.head), sample.head_offset);
   for (const auto& [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-           {0, good.size()}, {63, good.size() - 63}, {good.size(), 0}, {good.size() + 64, 0}, {~std::uint64_t{0}, 1},
-           {sample.head_offset, ~std::uint64_t{0}}, {sample.head_offset, 8}, {sample.head_offset + 1, good.size() - sample.head_offset - 1}}) {
+           {0, good.size()},
+           {63, good.size() - 63},
+           {good.size(), 0},
+           {good.size() + 64, 0},
+           {~std::uint64_t{0}, 1},
+           {sample.head_offset, ~std::uint64_t{0}},
+           {sample.head_offset, 8},
+           {sample.head_offset + 1, good.size() - sample.head_offset - 1}}) {
     Bytes file = good;
     Preamble p;
     p.head_offset = offset;
     p.head_length = length;
     p.file_length = file.size();
-    if (offset <= file.size() && length <= file.size() - offset) p.head_hash = Hash64(std::span(file).subspan(offset, length));
+    if (offset <= file.size() && length <= file.size() - offset)
+      p.head_hash = Hash64(std::span(file).subspan(offset, length));
     const Bytes preamble = EncodePreamble(p);
     std::memcpy(file.data(), preamble.data(), preamble.size());
     EXPECT_EQ(OpenSpan(file).status().code(), Code::kDataCorrupt) << offset << " " << length;
   }
 }
 
-// Many fields may point at the same bytes of a FlatBuffer. A head of 200 KB that would unfold to 10 GB is refused before.
+// Many fields may point at the same bytes of a FlatBuffer. A head of 200 KB that would unfold to 10
+// GB is refused before.
 TEST(HostilePackage, SharedTextsDoNotUnfoldWithoutEnd) {
   flatbuffers::FlatBufferBuilder b;
   const auto text = b.CreateString(std::string(100000, 'x'));
-  std::vector<flatbuffers::Offset<fb::Metadata>> metadata(100000, fb::CreateMetadata(b, text, text));
-  const auto empty_profile = fb::CreateProfile(b, text, b.CreateVector(std::vector<flatbuffers::Offset<fb::Fact>>()),
-                                               b.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>()));
+  std::vector<flatbuffers::Offset<fb::Metadata>> metadata(100000,
+                                                          fb::CreateMetadata(b, text, text));
+  const auto empty_profile =
+      fb::CreateProfile(b, text, b.CreateVector(std::vector<flatbuffers::Offset<fb::Fact>>()),
+                        b.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>()));
   const auto specs = b.CreateVector(std::vector<flatbuffers::Offset<fb::ValueSpec>>());
   const auto states = b.CreateVector(std::vector<flatbuffers::Offset<fb::State>>());
   const auto segments = b.CreateVector(std::vector<flatbuffers::Offset<fb::Segment>>());
   const auto weights = b.CreateVector(std::vector<flatbuffers::Offset<fb::Weight>>());
   const auto programs = b.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>());
   const auto all = b.CreateVector(metadata);
-  fb::FinishHeadBuffer(b, fb::CreateHead(b, text, text, text, empty_profile, specs, specs, states, all, segments, weights, programs));
+  fb::FinishHeadBuffer(b, fb::CreateHead(b, text, text, text, empty_profile, specs, specs, states,
+                                         all, segments, weights, programs));
   const auto head = std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize()));
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(OpenSpan(Forge(head, 64)).status().code(), Code::kDataCorrupt);
@@ -178,7 +229,8 @@ TEST(HostilePackage, SharedTextsDoNotUnfoldWithoutEnd) {
 TEST(HostilePackage, TypesNestedWithoutEndAreRefused) {
   Head head = SampleWritten().head;
   for (int i = 0; i < 5000; ++i) head.inputs[1].type = Type::Sequence(head.inputs[1].type);
-  EXPECT_EQ(OpenSpan(Forge(EncodeHead(head), SampleWritten().head_offset)).status().code(), Code::kDataCorrupt);
+  EXPECT_EQ(OpenSpan(Forge(EncodeHead(head), SampleWritten().head_offset)).status().code(),
+            Code::kDataCorrupt);
 }
 
 // Reads everything a runtime would, as it would: after Open, every index may be followed.
@@ -197,7 +249,8 @@ void Walk(const Package& p) {
         for (const std::uint32_t slot : step.inputs) sum += program.slots.at(slot).offset;
         for (const std::uint32_t slot : step.outputs) sum += program.slots.at(slot).offset;
         if (step.kind == StepKind::kCall) {
-          for (const std::uint32_t w : program.executables.at(step.executable).weights) sum += h.weights.at(w).length;
+          for (const std::uint32_t w : program.executables.at(step.executable).weights)
+            sum += h.weights.at(w).length;
         }
       }
     }
@@ -217,7 +270,8 @@ TEST(HostilePackage, RandomDamageUnderRightHashesDoesNoHarm) {
   AlignedBytes file(*bytes);
   std::uint64_t head_offset = 0;
   std::memcpy(&head_offset, &file[8], 8);
-  const Bytes head(file.span().begin() + static_cast<std::ptrdiff_t>(head_offset), file.span().end());
+  const Bytes head(file.span().begin() + static_cast<std::ptrdiff_t>(head_offset),
+                   file.span().end());
   testing::Random random(5);
   int opened = 0, refused = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
@@ -226,12 +280,17 @@ TEST(HostilePackage, RandomDamageUnderRightHashesDoesNoHarm) {
     for (std::uint64_t c = 0; c < changes; ++c) {
       const std::size_t at = head_offset + random.Below(head.size());
       switch (random.Below(3)) {
-        case 0: file[at] ^= static_cast<std::byte>(1 << random.Below(8)); break;
-        case 1: file[at] = static_cast<std::byte>(random.Below(2) == 0 ? 0xFF : 0); break;
+        case 0:
+          file[at] ^= static_cast<std::byte>(1 << random.Below(8));
+          break;
+        case 1:
+          file[at] = static_cast<std::byte>(random.Below(2) == 0 ? 0xFF : 0);
+          break;
         default: {
           // A whole number, as a forger would aim: an offset, a count, an index.
           const std::size_t word = std::min<std::size_t>(at & ~std::size_t{3}, file.size() - 4);
-          const auto x = static_cast<std::uint32_t>(random.Below(2) == 0 ? random.Below(64) : random.Bits());
+          const auto x =
+              static_cast<std::uint32_t>(random.Below(2) == 0 ? random.Below(64) : random.Bits());
           std::memcpy(&file[word], &x, 4);
         }
       }
@@ -247,7 +306,7 @@ TEST(HostilePackage, RandomDamageUnderRightHashesDoesNoHarm) {
     }
     std::memcpy(&file[head_offset], head.data(), head.size());
   }
-  EXPECT_GT(opened, 100);   // damage to a name or a figure is still a package
+  EXPECT_GT(opened, 100);  // damage to a name or a figure is still a package
   EXPECT_GT(refused, 100);
 }
 

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include "base/text.h"
@@ -19,8 +18,10 @@ class Dumper {
       Add("fact", key, fact.value.index(), SourceName(fact.source), fact.ref, fact.date);
       if (const auto* v = std::get_if<double>(&fact.value)) Add(*v);
       if (const auto* v = std::get_if<std::string>(&fact.value)) Add(*v);
-      if (const auto* v = std::get_if<std::vector<double>>(&fact.value)) for (const double x : *v) Add(x);
-      if (const auto* v = std::get_if<std::vector<std::string>>(&fact.value)) for (const auto& x : *v) Add(x);
+      if (const auto* v = std::get_if<std::vector<double>>(&fact.value))
+        for (const double x : *v) Add(x);
+      if (const auto* v = std::get_if<std::vector<std::string>>(&fact.value))
+        for (const auto& x : *v) Add(x);
     }
     for (const auto& o : h.profile.overrides) Add("override", o);
     for (const auto& v : h.inputs) Add("input", v.name, v.type.ToString());
@@ -36,7 +37,8 @@ class Dumper {
         AddAll(e.weights);
         Of(e.estimate);
       }
-      for (const auto& s : p.slots) Add("slot", s.name, s.type.ToString(), static_cast<int>(s.kind), s.offset, s.index);
+      for (const auto& s : p.slots)
+        Add("slot", s.name, s.type.ToString(), static_cast<int>(s.kind), s.offset, s.index);
       for (const auto& b : p.blocks) {
         Add("block");
         for (const auto& s : b.steps) {
@@ -47,12 +49,13 @@ class Dumper {
         }
       }
       Of(p.estimate);
-      Add(p.compute_units.npu, p.compute_units.gpu, p.compute_units.cpu, p.compute_units.folded, p.compute_units.total);
+      Add(p.compute_units.npu, p.compute_units.gpu, p.compute_units.cpu, p.compute_units.folded,
+          p.compute_units.total);
       for (const auto& d : p.segment_devices) Add("on", d);
       for (const target::Verdict& v : p.verdicts) {
         for (const auto& f : v.from) Add("from", f);
-        Add(v.op, v.foreign_op, v.device, v.supported, v.code, v.fact, v.limit, v.found, v.reason, v.remedy, v.rewrite,
-            v.rewrite_result, v.route, v.segment, v.placed_on);
+        Add(v.op, v.foreign_op, v.device, v.supported, v.code, v.fact, v.limit, v.found, v.reason,
+            v.remedy, v.rewrite, v.rewrite_result, v.route, v.segment, v.placed_on);
       }
     }
     return out_;
@@ -96,7 +99,9 @@ TEST(Package, BlobsAndWeightsComeBackAligned) {
   const auto package = OpenSpan(*bytes);
   ASSERT_TRUE(package.ok());
   const Head& h = (*package)->head();
-  const auto equal = [](std::span<const std::byte> a, const Bytes& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+  const auto equal = [](std::span<const std::byte> a, const Bytes& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  };
   ASSERT_EQ(h.segments.size(), 4u);  // two blobs, two layouts of weights
   EXPECT_TRUE(equal(*(*package)->Blob(0), Fill(100, 1)));
   EXPECT_TRUE(equal(*(*package)->Blob(1), Fill(5000, 2)));
@@ -108,8 +113,9 @@ TEST(Package, BlobsAndWeightsComeBackAligned) {
   EXPECT_EQ(h.weights[1].segment, h.weights[2].segment);
   EXPECT_NE(h.weights[0].segment, h.weights[1].segment);
   for (const SegmentInfo& s : h.segments) EXPECT_EQ(s.offset % 4096, 0u);
-  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*package)->Weight(i).data()) % 64, 0u);
-  EXPECT_EQ((*package)->Blob(2).status().code(), Code::kInvalidArgument);   // weights
+  for (std::uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*package)->Weight(i).data()) % 64, 0u);
+  EXPECT_EQ((*package)->Blob(2).status().code(), Code::kInvalidArgument);  // weights
   EXPECT_EQ((*package)->Blob(99).status().code(), Code::kInvalidArgument);
 }
 
@@ -131,7 +137,8 @@ TEST(Package, BytesThatAreNotAlignedAreCopied) {
     ASSERT_TRUE(package.ok());
     const std::byte* weight = (*package)->Weight(0).data();
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(weight) % 64, 0u);
-    const bool inside = weight >= shifted.span().data() && weight < shifted.span().data() + shifted.size();
+    const bool inside =
+        weight >= shifted.span().data() && weight < shifted.span().data() + shifted.size();
     EXPECT_EQ(inside, shift == 0);
   }
 }
@@ -150,8 +157,8 @@ TEST(Package, EqualWeightsAreStoredOnce) {
   const auto other = std::make_shared<const Bytes>(Fill(64, 2));
   EXPECT_EQ(w.AddWeight("raw", a, Hash64(*a)), 0u);
   EXPECT_EQ(w.AddWeight("raw", same, Hash64(*same)), 0u);
-  EXPECT_EQ(w.AddWeight("f32_n16k", a, Hash64(*a)), 1u);     // another layout: another meaning
-  EXPECT_EQ(w.AddWeight("raw", other, Hash64(*a)), 2u);      // equal hashes alone are no proof
+  EXPECT_EQ(w.AddWeight("f32_n16k", a, Hash64(*a)), 1u);  // another layout: another meaning
+  EXPECT_EQ(w.AddWeight("raw", other, Hash64(*a)), 2u);   // equal hashes alone are no proof
   EXPECT_EQ(w.AddBlob(Fill(10, 1)), 0u);
   EXPECT_EQ(w.AddBlob(Fill(10, 2)), 1u);
   EXPECT_EQ(w.AddBlob(Fill(10, 1)), 0u);
@@ -171,7 +178,8 @@ TEST(Package, CountsSharedAndOwnBytes) {
 TEST(Package, FilesHoldTheSameBytes) {
   const auto bytes = SampleWriter().ToBytes(SampleHead());
   ASSERT_TRUE(bytes.ok());
-  const std::string path = ::testing::TempDir() + "npukit_package_test_" + std::to_string(::getpid()) + ".npk";
+  const std::string path =
+      ::testing::TempDir() + "npukit_package_test_" + std::to_string(::getpid()) + ".npk";
   ASSERT_TRUE(SampleWriter().ToFile(SampleHead(), RealEnv(), path).ok());
   EXPECT_EQ(*RealEnv().ReadFile(path, 1 << 20), *bytes);
   const auto package = Package::Open(RealEnv(), path);
@@ -241,7 +249,8 @@ TEST(Package, EveryBitFlipInPreambleAndHeadIsRefused) {
   }
 }
 
-// One flipped bit in each byte of the whole file: refused at open, or at the blob, or found by VerifySegments.
+// One flipped bit in each byte of the whole file: refused at open, or at the blob, or found by
+// VerifySegments.
 TEST(Package, NoFlipAnywhereEscapesVerification) {
   const auto bytes = SampleWriter().ToBytes(SampleHead());
   ASSERT_TRUE(bytes.ok());
@@ -258,7 +267,8 @@ TEST(Package, NoFlipAnywhereEscapesVerification) {
       const Status s = (*package)->VerifySegments();
       ASSERT_EQ(s.code(), Code::kDataCorrupt) << "byte " << i;
       for (std::uint32_t b = 0; b < 2; ++b) {
-        const bool hit = i >= h.segments[b].offset && i < h.segments[b].offset + h.segments[b].length;
+        const bool hit =
+            i >= h.segments[b].offset && i < h.segments[b].offset + h.segments[b].length;
         ASSERT_EQ((*package)->Blob(b).ok(), !hit) << "byte " << i;
       }
     }
@@ -273,7 +283,10 @@ TEST(Package, VerifySegmentsNamesTheFirstBadOneAndSaysHowFarItIs) {
   const auto package = OpenSpan(file.span());
   ASSERT_TRUE(package.ok());
   std::vector<int> progress;
-  ASSERT_TRUE((*package)->VerifySegments([&](int done, int total) { progress.push_back(done * 100 + total); }).ok());
+  ASSERT_TRUE(
+      (*package)
+          ->VerifySegments([&](int done, int total) { progress.push_back(done * 100 + total); })
+          .ok());
   EXPECT_EQ(progress, (std::vector<int>{104, 204, 304, 404}));
   file[(*package)->head().segments[2].offset + 3] ^= std::byte{4};
   file[(*package)->head().segments[3].offset] ^= std::byte{4};

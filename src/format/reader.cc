@@ -12,22 +12,27 @@ namespace {
 
 std::string_view KindName(SegmentKind k) {
   switch (k) {
-    case SegmentKind::kWeights: return "weights";
-    case SegmentKind::kBlob: return "blob";
-    case SegmentKind::kData: return "data";
+    case SegmentKind::kWeights:
+      return "weights";
+    case SegmentKind::kBlob:
+      return "blob";
+    case SegmentKind::kData:
+      return "data";
   }
   return "unknown";
 }
 
 Status CheckSegment(const SegmentInfo& s, std::size_t index, std::span<const std::byte> bytes) {
   if (Hash64(bytes) == s.checksum) return OkStatus();
-  return DataCorrupt(Cat("package damaged: segment ", index, " (", KindName(s.kind), ", bytes ", s.offset, " to ",
-                         s.offset + s.length, ") does not agree with its checksum"));
+  return DataCorrupt(Cat("package damaged: segment ", index, " (", KindName(s.kind), ", bytes ",
+                         s.offset, " to ", s.offset + s.length,
+                         ") does not agree with its checksum"));
 }
 
 Status CheckGap(std::span<const std::byte> file, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t i = begin; i < end; ++i) {
-    if (file[i] != std::byte{0}) return DataCorrupt(Cat("package damaged: byte ", i, " between segments is not zero"));
+    if (file[i] != std::byte{0})
+      return DataCorrupt(Cat("package damaged: byte ", i, " between segments is not zero"));
   }
   return OkStatus();
 }
@@ -41,21 +46,26 @@ struct Opened {
 Result<Opened> OpenBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   NPUKIT_ASSIGN_OR_RETURN(const Preamble p, DecodePreamble(bytes));
   if (p.file_length != bytes.size()) {
-    return DataCorrupt(Cat("package ", p.file_length > bytes.size() ? "cut short" : "with bytes after its end", ": expected ",
-                           p.file_length, " bytes, found ", bytes.size()));
+    return DataCorrupt(Cat("package ",
+                           p.file_length > bytes.size() ? "cut short" : "with bytes after its end",
+                           ": expected ", p.file_length, " bytes, found ", bytes.size()));
   }
-  if (p.head_offset % kHeadAlignment != 0 || p.head_offset < kPreambleBytes || p.head_offset > bytes.size() ||
-      p.head_length != bytes.size() - p.head_offset) {
-    return DataCorrupt(Cat("package damaged: its head cannot lie at ", p.head_offset, " with ", p.head_length, " bytes"));
+  if (p.head_offset % kHeadAlignment != 0 || p.head_offset < kPreambleBytes ||
+      p.head_offset > bytes.size() || p.head_length != bytes.size() - p.head_offset) {
+    return DataCorrupt(Cat("package damaged: its head cannot lie at ", p.head_offset, " with ",
+                           p.head_length, " bytes"));
   }
-  if (Hash64(bytes.subspan(p.head_offset)) != p.head_hash) return DataCorrupt("package damaged: its head does not agree with its hash");
+  if (Hash64(bytes.subspan(p.head_offset)) != p.head_hash)
+    return DataCorrupt("package damaged: its head does not agree with its hash");
 
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kWeightAlignment != 0) {
     constexpr std::align_val_t kAlign{kWeightAlignment};
     void* copy = ::operator new(bytes.size(), kAlign, std::nothrow);
-    if (copy == nullptr) return Status(Code::kOutOfMemory, Cat("no memory for ", bytes.size(), " bytes of package"));
+    if (copy == nullptr)
+      return Status(Code::kOutOfMemory, Cat("no memory for ", bytes.size(), " bytes of package"));
     std::memcpy(copy, bytes.data(), bytes.size());
-    owner = std::shared_ptr<const void>(copy, [](const void* c) { ::operator delete(const_cast<void*>(c), kAlign); });
+    owner = std::shared_ptr<const void>(
+        copy, [](const void* c) { ::operator delete(const_cast<void*>(c), kAlign); });
     bytes = {static_cast<const std::byte*>(copy), bytes.size()};
   }
   NPUKIT_ASSIGN_OR_RETURN(Head head, DecodeHead(bytes.subspan(p.head_offset)));
@@ -76,7 +86,8 @@ Result<std::shared_ptr<const Package>> Package::Open(Env& env, const std::string
   return package;
 }
 
-Result<std::shared_ptr<const Package>> Package::FromBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+Result<std::shared_ptr<const Package>> Package::FromBytes(std::span<const std::byte> bytes,
+                                                          std::shared_ptr<const void> owner) {
   NPUKIT_ASSIGN_OR_RETURN(Opened opened, OpenBytes(bytes, std::move(owner)));
   std::shared_ptr<Package> package(new Package);
   package->head_ = std::move(opened.head);
@@ -107,7 +118,8 @@ Status Package::VerifySegments(const std::function<void(int done, int total)>& p
   for (int i = 0; i < total; ++i) {
     const SegmentInfo& s = head_.segments[static_cast<std::size_t>(i)];
     NPUKIT_RETURN_IF_ERROR(CheckGap(bytes_, end, s.offset));
-    NPUKIT_RETURN_IF_ERROR(CheckSegment(s, static_cast<std::size_t>(i), bytes_.subspan(s.offset, s.length)));
+    NPUKIT_RETURN_IF_ERROR(
+        CheckSegment(s, static_cast<std::size_t>(i), bytes_.subspan(s.offset, s.length)));
     end = s.offset + s.length;
     if (progress) progress(i + 1, total);
   }

@@ -41,16 +41,19 @@ Status EmitContent(const Content& content, const Sink& sink) {
 Status EmitPackage(const std::vector<Content>& contents, const Head& head, const Sink& sink) {
   const std::vector<std::byte> head_bytes = EncodeHead(head);
   if (head_bytes.size() > kMaxHeadBytes) {
-    return ResourceExhausted(Cat("package head of ", head_bytes.size(), " bytes; at most ", kMaxHeadBytes, " are written"));
+    return ResourceExhausted(Cat("package head of ", head_bytes.size(), " bytes; at most ",
+                                 kMaxHeadBytes, " are written"));
   }
   Preamble preamble;
   const std::uint64_t segments_end =
-      head.segments.empty() ? kPreambleBytes : head.segments.back().offset + head.segments.back().length;
+      head.segments.empty() ? kPreambleBytes
+                            : head.segments.back().offset + head.segments.back().length;
   preamble.head_offset = AlignUp(segments_end, kHeadAlignment);
   preamble.head_length = head_bytes.size();
   preamble.file_length = preamble.head_offset + preamble.head_length;
   preamble.head_hash = Hash64(head_bytes);
-  NPUKIT_RETURN_IF_ERROR(VerifyHead(head, preamble.head_offset).WithContext("cannot write this package"));
+  NPUKIT_RETURN_IF_ERROR(
+      VerifyHead(head, preamble.head_offset).WithContext("cannot write this package"));
 
   NPUKIT_RETURN_IF_ERROR(sink(EncodePreamble(preamble)));
   std::uint64_t at = kPreambleBytes;
@@ -65,11 +68,13 @@ Status EmitPackage(const std::vector<Content>& contents, const Head& head, const
 
 }  // namespace
 
-std::uint32_t PackageWriter::AddWeight(std::string layout, std::shared_ptr<const std::vector<std::byte>> bytes,
+std::uint32_t PackageWriter::AddWeight(std::string layout,
+                                       std::shared_ptr<const std::vector<std::byte>> bytes,
                                        std::uint64_t hash) {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const Entry& e = weights_[i];
-    if (e.hash == hash && e.layout == layout && *e.bytes == *bytes) return static_cast<std::uint32_t>(i);
+    if (e.hash == hash && e.layout == layout && *e.bytes == *bytes)
+      return static_cast<std::uint32_t>(i);
   }
   weights_.push_back({std::move(layout), std::move(bytes), hash});
   return static_cast<std::uint32_t>(weights_.size() - 1);
@@ -82,11 +87,13 @@ std::uint32_t PackageWriter::AddBlob(std::vector<std::byte> bytes) {
   return index;
 }
 
-// Blobs come first, so that AddBlob can say their segment's index; then one segment per layout of weights, so that what one
-// device reads lies together.
-Status PackageWriter::Write(Head head, const std::function<Status(std::span<const std::byte>)>& sink) const {
+// Blobs come first, so that AddBlob can say their segment's index; then one segment per layout of
+// weights, so that what one device reads lies together.
+Status PackageWriter::Write(Head head,
+                            const std::function<Status(std::span<const std::byte>)>& sink) const {
   std::vector<Content> contents;
-  for (const std::vector<std::byte>& blob : blobs_) contents.push_back({SegmentKind::kBlob, {blob}});
+  for (const std::vector<std::byte>& blob : blobs_)
+    contents.push_back({SegmentKind::kBlob, {blob}});
   std::vector<std::string_view> layouts;  // of the segments after the blobs
   std::vector<std::uint64_t> ends(blobs_.size(), 0);
   head.weights.clear();
@@ -98,7 +105,8 @@ Status PackageWriter::Write(Head head, const std::function<Status(std::span<cons
       contents.push_back({SegmentKind::kWeights, {}});
       ends.push_back(0);
     }
-    WeightInfo w{static_cast<std::uint32_t>(segment), AlignUp(ends[segment], kWeightAlignment), e.bytes->size(), e.layout};
+    WeightInfo w{static_cast<std::uint32_t>(segment), AlignUp(ends[segment], kWeightAlignment),
+                 e.bytes->size(), e.layout};
     ends[segment] = w.offset + w.length;
     contents[segment].parts.push_back(*e.bytes);
     head.weights.push_back(std::move(w));
@@ -133,7 +141,8 @@ Result<std::vector<std::byte>> PackageWriter::ToBytes(Head head) const {
 }
 
 Status PackageWriter::ToFile(Head head, Env& env, const std::string& path) const {
-  // Opened only once there is something to write: a head that cannot be written does not touch the disk.
+  // Opened only once there is something to write: a head that cannot be written does not touch the
+  // disk.
   std::unique_ptr<OutputFile> file;
   NPUKIT_RETURN_IF_ERROR(Write(std::move(head), [&](std::span<const std::byte> bytes) -> Status {
     if (file == nullptr) {

@@ -10,7 +10,8 @@ namespace {
 
 class HostBuffer final : public Buffer {
  public:
-  HostBuffer(std::byte* host, std::uint64_t size, bool owned) : host_(host), size_(size), owned_(owned) {}
+  HostBuffer(std::byte* host, std::uint64_t size, bool owned)
+      : host_(host), size_(size), owned_(owned) {}
   ~HostBuffer() override {
     if (owned_) std::free(host_);
   }
@@ -26,7 +27,8 @@ class HostBuffer final : public Buffer {
 Status CheckRange(const Binding& b, std::uint64_t bytes, std::string_view what) {
   const std::uint64_t size = b.buffer->size_bytes();
   if (b.offset <= size && bytes <= size - b.offset) return OkStatus();
-  return InvalidArgument(Cat(what, ": ", bytes, " bytes at ", b.offset, " do not fit a buffer of ", size));
+  return InvalidArgument(
+      Cat(what, ": ", bytes, " bytes at ", b.offset, " do not fit a buffer of ", size));
 }
 
 bool Aligned(const Binding& b, std::uint64_t alignment) {
@@ -37,12 +39,16 @@ bool Aligned(const Binding& b, std::uint64_t alignment) {
 
 Result<BufferPtr> AllocateHost(const BufferSpec& spec) {
   if ((spec.alignment & (spec.alignment - 1)) != 0) {
-    return InvalidArgument(Cat("buffer alignment: expected a power of two, found ", spec.alignment));
+    return InvalidArgument(
+        Cat("buffer alignment: expected a power of two, found ", spec.alignment));
   }
   const std::uint64_t alignment = std::max<std::uint64_t>(spec.alignment, 64);
-  const Status no_memory(Code::kOutOfMemory, Cat("no memory for a buffer of ", spec.size_bytes, " bytes"));
+  const Status no_memory(Code::kOutOfMemory,
+                         Cat("no memory for a buffer of ", spec.size_bytes, " bytes"));
   std::uint64_t rounded = 0;
-  if (__builtin_add_overflow(std::max<std::uint64_t>(spec.size_bytes, 1), alignment - 1, &rounded) || rounded > PTRDIFF_MAX) {
+  if (__builtin_add_overflow(std::max<std::uint64_t>(spec.size_bytes, 1), alignment - 1,
+                             &rounded) ||
+      rounded > PTRDIFF_MAX) {
     return no_memory;
   }
   void* p = std::aligned_alloc(alignment, rounded & ~(alignment - 1));
@@ -52,15 +58,20 @@ Result<BufferPtr> AllocateHost(const BufferSpec& spec) {
 
 Result<BufferPtr> ImportHost(const ExternalMemory& memory) {
   if (memory.host == nullptr && memory.size_bytes != 0) {
-    return InvalidArgument(Cat("imported memory: expected an address, found null with ", memory.size_bytes, " bytes"));
+    return InvalidArgument(
+        Cat("imported memory: expected an address, found null with ", memory.size_bytes, " bytes"));
   }
-  return BufferPtr(std::make_shared<HostBuffer>(static_cast<std::byte*>(memory.host), memory.size_bytes, false));
+  return BufferPtr(
+      std::make_shared<HostBuffer>(static_cast<std::byte*>(memory.host), memory.size_bytes, false));
 }
 
-Status CheckBinding(const Binding& b, const tensor::Type& type, std::string_view what, std::size_t index) {
+Status CheckBinding(const Binding& b, const tensor::Type& type, std::string_view what,
+                    std::size_t index) {
   const std::string name = Cat(what, " ", index);
   if (b.buffer == nullptr) return InvalidArgument(Cat(name, " has no buffer"));
-  if (b.type != type) return InvalidArgument(Cat(name, ": expected ", type.ToString(), ", found ", b.type.ToString()));
+  if (b.type != type)
+    return InvalidArgument(
+        Cat(name, ": expected ", type.ToString(), ", found ", b.type.ToString()));
   const std::optional<std::uint64_t> bytes = type.bytes();
   if (!bytes) return InvalidArgument(Cat(name, ": ", type.ToString(), " has no fixed size"));
   NPUKIT_RETURN_IF_ERROR(CheckRange(b, *bytes, name));
@@ -73,12 +84,15 @@ Status CheckBinding(const Binding& b, const tensor::Type& type, std::string_view
 
 Status CheckScratch(const Binding& b, std::uint64_t bytes) {
   if (bytes == 0) return OkStatus();
-  if (b.buffer == nullptr) return InvalidArgument(Cat("scratch: expected ", bytes, " bytes, found no buffer"));
+  if (b.buffer == nullptr)
+    return InvalidArgument(Cat("scratch: expected ", bytes, " bytes, found no buffer"));
   NPUKIT_RETURN_IF_ERROR(CheckRange(b, bytes, "scratch"));
   if (!Aligned(b, 64)) return InvalidArgument("scratch is not aligned to 64 bytes");
   return OkStatus();
 }
 
-std::byte* HostAddress(const Binding& b) { return b.buffer == nullptr ? nullptr : b.buffer->host() + b.offset; }
+std::byte* HostAddress(const Binding& b) {
+  return b.buffer == nullptr ? nullptr : b.buffer->host() + b.offset;
+}
 
 }  // namespace npukit::hal

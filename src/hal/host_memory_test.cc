@@ -22,7 +22,8 @@ TEST(HostMemory, AllocatesAlignedAndOfTheSizeAsked) {
     if (size > 0) (*b)->host()[size - 1] = std::byte{1};
   }
   EXPECT_EQ(AllocateHost({64, 48}).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(AllocateHost({std::numeric_limits<std::uint64_t>::max(), 64}).status().code(), Code::kOutOfMemory);
+  EXPECT_EQ(AllocateHost({std::numeric_limits<std::uint64_t>::max(), 64}).status().code(),
+            Code::kOutOfMemory);
 }
 
 TEST(HostMemory, ImportsWithoutCopying) {
@@ -48,7 +49,8 @@ TEST(HostMemory, BindingsAreCheckedForTypeRangeAndAlignment) {
   b = good;
   b.type = Type::Tensor(DType::kF16, tensor::Dims{4});
   EXPECT_FALSE(CheckBinding(b, type, "input", 0).ok());
-  for (const std::uint64_t offset : {std::uint64_t{20}, std::uint64_t{33}, std::numeric_limits<std::uint64_t>::max() - 3}) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{20}, std::uint64_t{33}, std::numeric_limits<std::uint64_t>::max() - 3}) {
     b = good;
     b.offset = offset;
     EXPECT_FALSE(CheckBinding(b, type, "input", 0).ok()) << offset;

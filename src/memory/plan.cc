@@ -8,7 +8,8 @@
 namespace npukit::memory {
 namespace {
 
-// The largest sum of bytes live at one step. Sums cannot overflow: the caller checked the sum of all.
+// The largest sum of bytes live at one step. Sums cannot overflow: the caller checked the sum of
+// all.
 std::uint64_t LowerBound(const std::vector<Lifetime>& values) {
   struct Event {
     std::int64_t step;
@@ -34,7 +35,9 @@ std::uint64_t LowerBound(const std::vector<Lifetime>& values) {
   return most;
 }
 
-bool OverlapInTime(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool OverlapInTime(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 }  // namespace
 
@@ -48,11 +51,13 @@ Result<Plan> PlanArena(const std::vector<Lifetime>& values, std::uint64_t alignm
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Lifetime& v = values[i];
     if (v.last < v.first) {
-      return InvalidArgument(Cat("lifetime ", i, ": ends at step ", v.last, " before it starts at step ", v.first));
+      return InvalidArgument(
+          Cat("lifetime ", i, ": ends at step ", v.last, " before it starts at step ", v.first));
     }
     if (__builtin_add_overflow(v.bytes, alignment - 1, &padded[i]) ||
         __builtin_add_overflow(sum, padded[i] &= ~(alignment - 1), &sum)) {
-      return ResourceExhausted(Cat("the values of this program take more than 2^64 bytes (at lifetime ", i, ")"));
+      return ResourceExhausted(
+          Cat("the values of this program take more than 2^64 bytes (at lifetime ", i, ")"));
     }
   }
 
@@ -60,10 +65,12 @@ Result<Plan> PlanArena(const std::vector<Lifetime>& values, std::uint64_t alignm
   plan.offsets.assign(values.size(), 0);
   plan.lower_bound_bytes = LowerBound(values);
 
-  // Largest first, because small values fit into the holes that large ones leave. Ties by position: the same plan always.
+  // Largest first, because small values fit into the holes that large ones leave. Ties by position:
+  // the same plan always.
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return padded[a] > padded[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return padded[a] > padded[b]; });
 
   std::vector<std::size_t> placed;  // by offset
   placed.reserve(values.size());
@@ -84,9 +91,9 @@ Result<Plan> PlanArena(const std::vector<Lifetime>& values, std::uint64_t alignm
     }
     plan.offsets[i] = best_offset != kNone ? best_offset : end;
     plan.arena_bytes = std::max(plan.arena_bytes, plan.offsets[i] + padded[i]);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), plan.offsets[i], [&](std::uint64_t offset, std::size_t p) {
-      return offset < plan.offsets[p];
-    });
+    const auto at = std::upper_bound(
+        placed.begin(), placed.end(), plan.offsets[i],
+        [&](std::uint64_t offset, std::size_t p) { return offset < plan.offsets[p]; });
     placed.insert(at, i);
   }
   return plan;

@@ -7,7 +7,9 @@
 namespace npukit::memory {
 namespace {
 
-bool LiveTogether(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool LiveTogether(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 void ExpectSound(const std::vector<Lifetime>& values, const Plan& plan, std::uint64_t alignment) {
   ASSERT_EQ(plan.offsets.size(), values.size());
@@ -15,8 +17,10 @@ void ExpectSound(const std::vector<Lifetime>& values, const Plan& plan, std::uin
     EXPECT_EQ(plan.offsets[i] % alignment, 0u);
     EXPECT_LE(plan.offsets[i] + values[i].bytes, plan.arena_bytes);
     for (std::size_t j = 0; j < i; ++j) {
-      if (!LiveTogether(values[i], values[j]) || values[i].bytes == 0 || values[j].bytes == 0) continue;
-      EXPECT_TRUE(plan.offsets[i] + values[i].bytes <= plan.offsets[j] || plan.offsets[j] + values[j].bytes <= plan.offsets[i])
+      if (!LiveTogether(values[i], values[j]) || values[i].bytes == 0 || values[j].bytes == 0)
+        continue;
+      EXPECT_TRUE(plan.offsets[i] + values[i].bytes <= plan.offsets[j] ||
+                  plan.offsets[j] + values[j].bytes <= plan.offsets[i])
           << i << " and " << j;
     }
   }
@@ -48,10 +52,11 @@ TEST(MemoryPlan, LowerBoundIsTheFullestStep) {
   EXPECT_EQ(plan->lower_bound_bytes, 310u);
 }
 
-// 100 and 300 stay for the whole time with a value of 200 between them until step 1: the later value of 150 must go into
-// that hole rather than on top.
+// 100 and 300 stay for the whole time with a value of 200 between them until step 1: the later
+// value of 150 must go into that hole rather than on top.
 TEST(MemoryPlan, TakesTheSmallestHoleThatFits) {
-  const std::vector<Lifetime> values = {{400, 0, 9}, {300, 0, 1}, {200, 0, 9}, {250, 2, 9}, {100, 0, 1}, {90, 2, 9}};
+  const std::vector<Lifetime> values = {{400, 0, 9}, {300, 0, 1}, {200, 0, 9},
+                                        {250, 2, 9}, {100, 0, 1}, {90, 2, 9}};
   const auto plan = PlanArena(values, 1);
   ASSERT_TRUE(plan.ok());
   ExpectSound(values, *plan, 1);
@@ -73,7 +78,8 @@ TEST(MemoryPlan, NeverOverlapsLiveValues) {
     std::vector<Lifetime> values;
     for (int i = 0; i < count; ++i) {
       const auto first = static_cast<std::int32_t>(rng() % 40);
-      values.push_back({rng() % 5000, first, first + static_cast<std::int32_t>(rng() % (rng() % 3 == 0 ? 40 : 4))});
+      values.push_back({rng() % 5000, first,
+                        first + static_cast<std::int32_t>(rng() % (rng() % 3 == 0 ? 40 : 4))});
     }
     const auto plan = PlanArena(values, alignment);
     ASSERT_TRUE(plan.ok());
@@ -83,8 +89,8 @@ TEST(MemoryPlan, NeverOverlapsLiveValues) {
   }
 }
 
-// What networks look like: each value read by the next step, some kept for a residual. No more than a quarter above the
-// bound, which no plan can beat.
+// What networks look like: each value read by the next step, some kept for a residual. No more than
+// a quarter above the bound, which no plan can beat.
 TEST(MemoryPlan, StaysNearTheBoundOnResidualNetworks) {
   std::mt19937_64 rng(7);
   for (int round = 0; round < 50; ++round) {
@@ -96,7 +102,9 @@ TEST(MemoryPlan, StaysNearTheBoundOnResidualNetworks) {
     const auto plan = PlanArena(values);
     ASSERT_TRUE(plan.ok());
     ExpectSound(values, *plan, 64);
-    EXPECT_LE(static_cast<double>(plan->arena_bytes), 1.25 * static_cast<double>(plan->lower_bound_bytes)) << "round " << round;
+    EXPECT_LE(static_cast<double>(plan->arena_bytes),
+              1.25 * static_cast<double>(plan->lower_bound_bytes))
+        << "round " << round;
   }
 }
 

@@ -9,8 +9,12 @@ namespace {
 
 const std::string kFolder = NPUKIT_SOURCE_DIR "/profiles";
 
-std::string With(std::string_view facts) { return Cat("{\"name\": \"chip\", \"facts\": {", facts, "}}"); }
-std::string Fact(std::string_view key, std::string_view value, std::string_view rest = "\"source\": \"assumed\", \"ref\": \"r\", \"date\": \"2026-02-28\"") {
+std::string With(std::string_view facts) {
+  return Cat("{\"name\": \"chip\", \"facts\": {", facts, "}}");
+}
+std::string Fact(
+    std::string_view key, std::string_view value,
+    std::string_view rest = "\"source\": \"assumed\", \"ref\": \"r\", \"date\": \"2026-02-28\"") {
   return Cat("\"", key, "\": {\"value\": ", value, rest.empty() ? "" : ", ", rest, "}");
 }
 
@@ -52,7 +56,9 @@ TEST(ProfileIo, WritingAndReadingGivesTheSame) {
 }
 
 TEST(ProfileIo, ReadsAFact) {
-  const auto p = ProfileFromJson(With(Fact("cpu.cores", "4", R"("source": "measured", "ref": "run 7", "date": "2024-02-29")")), "f");
+  const auto p = ProfileFromJson(
+      With(Fact("cpu.cores", "4", R"("source": "measured", "ref": "run 7", "date": "2024-02-29")")),
+      "f");
   ASSERT_TRUE(p.ok()) << p.status().message();
   EXPECT_EQ(p->name, "chip");
   EXPECT_EQ(*p->Number("cpu.cores"), 4);
@@ -68,7 +74,8 @@ struct BadCase {
 };
 
 TEST(ProfileIo, RefusesInOneLineThatNamesFileAndKey) {
-  const std::string deep = Cat("{\"name\": ", std::string(20000, '['), std::string(20000, ']'), "}");
+  const std::string deep =
+      Cat("{\"name\": ", std::string(20000, '['), std::string(20000, ']'), "}");
   const std::vector<BadCase> cases = {
       {"empty", "", "no valid JSON"},
       {"no JSON", "hello", "no valid JSON"},
@@ -94,23 +101,44 @@ TEST(ProfileIo, RefusesInOneLineThatNamesFileAndKey) {
       {"overflow", With(Fact("cpu.cores", "1e999")), "number overflow"},
       {"negative", With(Fact("cpu.cores", "-1")), "cpu.cores"},
       {"too large", With(Fact("cpu.cores", "1e30")), "cpu.cores"},
-      {"no source", With(Fact("cpu.cores", "4", R"("ref": "r", "date": "2026-01-01")")), "\"source\" is missing"},
-      {"no ref", With(Fact("cpu.cores", "4", R"("source": "assumed", "date": "2026-01-01")")), "\"ref\" is missing"},
-      {"no date", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r")")), "\"date\" is missing"},
-      {"no value", With(R"("cpu.cores": {"source": "assumed", "ref": "r", "date": "2026-01-01"})"), "\"value\" is missing"},
-      {"empty ref", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "", "date": "2026-01-01")")), "\"ref\" is empty"},
-      {"unknown source", With(Fact("cpu.cores", "4", R"("source": "guessed", "ref": "r", "date": "2026-01-01")")), "guessed"},
-      {"no such day", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "2025-02-29")")), "2025-02-29"},
-      {"no such month", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "2025-13-01")")), "2025-13-01"},
-      {"date in words", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "yesterday")")), "yesterday"},
+      {"no source", With(Fact("cpu.cores", "4", R"("ref": "r", "date": "2026-01-01")")),
+       "\"source\" is missing"},
+      {"no ref", With(Fact("cpu.cores", "4", R"("source": "assumed", "date": "2026-01-01")")),
+       "\"ref\" is missing"},
+      {"no date", With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r")")),
+       "\"date\" is missing"},
+      {"no value", With(R"("cpu.cores": {"source": "assumed", "ref": "r", "date": "2026-01-01"})"),
+       "\"value\" is missing"},
+      {"empty ref",
+       With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "", "date": "2026-01-01")")),
+       "\"ref\" is empty"},
+      {"unknown source",
+       With(Fact("cpu.cores", "4", R"("source": "guessed", "ref": "r", "date": "2026-01-01")")),
+       "guessed"},
+      {"no such day",
+       With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "2025-02-29")")),
+       "2025-02-29"},
+      {"no such month",
+       With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "2025-13-01")")),
+       "2025-13-01"},
+      {"date in words",
+       With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "yesterday")")),
+       "yesterday"},
       {"member of fact too many",
-       With(Fact("cpu.cores", "4", R"("source": "assumed", "ref": "r", "date": "2026-01-01", "unit": "GHz")")), "unit"},
-      {"key twice", With(Cat(Fact("cpu.cores", "4"), ", ", Fact("cpu.cores", "8"))), "\"cpu.cores\" is given twice"},
-      {"member twice", With(R"("cpu.cores": {"value": 4, "value": 8, "source": "assumed", "ref": "r", "date": "2026-01-01"})"),
+       With(Fact("cpu.cores", "4",
+                 R"("source": "assumed", "ref": "r", "date": "2026-01-01", "unit": "GHz")")),
+       "unit"},
+      {"key twice", With(Cat(Fact("cpu.cores", "4"), ", ", Fact("cpu.cores", "8"))),
+       "\"cpu.cores\" is given twice"},
+      {"member twice",
+       With(
+           R"("cpu.cores": {"value": 4, "value": 8, "source": "assumed", "ref": "r", "date": "2026-01-01"})"),
        "\"value\" is given twice"},
-      {"name twice", "{\"name\": \"chip\", \"name\": \"chip2\", \"facts\": {}}", "\"name\" is given twice"},
+      {"name twice", "{\"name\": \"chip\", \"name\": \"chip2\", \"facts\": {}}",
+       "\"name\" is given twice"},
       {"too deep", deep, "deeper"},
-      {"too long", Cat("{\"name\": \"", std::string(kMaxFileBytes, 'a'), "\", \"facts\": {}}"), "bytes"},
+      {"too long", Cat("{\"name\": \"", std::string(kMaxFileBytes, 'a'), "\", \"facts\": {}}"),
+       "bytes"},
       {"control characters", "{\"name\": \"a\x01\", \"facts\": {}}", "no valid JSON"},
       {"invalid UTF-8", "{\"name\": \"\xff\", \"facts\": {}}", "no valid JSON"},
       {"unknown operator", With(Fact("npu.op.convolve.max_kernel", "7")), "convolve"},

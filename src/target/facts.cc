@@ -15,16 +15,21 @@ constexpr FactDef kDefs[] = {
 
 std::string_view SourceName(Source s) {
   switch (s) {
-    case Source::kAssumed: return "assumed";
-    case Source::kDatasheet: return "datasheet";
-    case Source::kVendorApi: return "vendor_api";
-    case Source::kMeasured: return "measured";
+    case Source::kAssumed:
+      return "assumed";
+    case Source::kDatasheet:
+      return "datasheet";
+    case Source::kVendorApi:
+      return "vendor_api";
+    case Source::kMeasured:
+      return "measured";
   }
   return "unknown";
 }
 
 std::optional<Source> SourceFromName(std::string_view name) {
-  for (const Source s : {Source::kAssumed, Source::kDatasheet, Source::kVendorApi, Source::kMeasured}) {
+  for (const Source s :
+       {Source::kAssumed, Source::kDatasheet, Source::kVendorApi, Source::kMeasured}) {
     if (SourceName(s) == name) return s;
   }
   return std::nullopt;
@@ -32,26 +37,34 @@ std::optional<Source> SourceFromName(std::string_view name) {
 
 std::string_view KindName(Kind k) {
   switch (k) {
-    case Kind::kAssumed: return "assumed";
-    case Kind::kModelled: return "modelled";
-    case Kind::kMeasured: return "measured";
+    case Kind::kAssumed:
+      return "assumed";
+    case Kind::kModelled:
+      return "modelled";
+    case Kind::kMeasured:
+      return "measured";
   }
   return "unknown";
 }
 
 std::string_view FactKindName(FactKind k) {
   switch (k) {
-    case FactKind::kNumber: return "a number";
-    case FactKind::kText: return "a text";
-    case FactKind::kNumbers: return "a list of numbers";
-    case FactKind::kTexts: return "a list of texts";
+    case FactKind::kNumber:
+      return "a number";
+    case FactKind::kText:
+      return "a text";
+    case FactKind::kNumbers:
+      return "a list of numbers";
+    case FactKind::kTexts:
+      return "a list of texts";
   }
   return "unknown";
 }
 
 const std::vector<FactDef>& FactDefs() {
   // Leaked on purpose: no destructor at exit.
-  static const std::vector<FactDef>& defs = *new std::vector<FactDef>(std::begin(kDefs), std::end(kDefs));
+  static const std::vector<FactDef>& defs =
+      *new std::vector<FactDef>(std::begin(kDefs), std::end(kDefs));
   return defs;
 }
 

@@ -11,7 +11,8 @@ Merged Merge(const Profile& base, const Profile& update) {
     if (is_new) continue;
     Fact& known = it->second;
     // Dates are YYYY-MM-DD: their order as text is their order in time.
-    const bool wins = fact.source != known.source ? fact.source > known.source : fact.date >= known.date;
+    const bool wins =
+        fact.source != known.source ? fact.source > known.source : fact.date >= known.date;
     if (wins) {
       out.overridden.push_back({key, fact, std::exchange(known, fact)});
     } else {

@@ -9,15 +9,18 @@
 namespace npukit::target {
 namespace {
 
-FactKind KindOf(const FactValue& v) { return static_cast<FactKind>(v.index()); }  // the variant lists them in this order
+FactKind KindOf(const FactValue& v) {
+  return static_cast<FactKind>(v.index());
+}  // the variant lists them in this order
 
 Status NoFact(const Profile& p, std::string_view key) {
-  return NotFound(Cat("profile ", Printable(p.name), " has no fact ", Printable(key), "; add it to the profile or pass --set ",
-                      Printable(key), "=..."));
+  return NotFound(Cat("profile ", Printable(p.name), " has no fact ", Printable(key),
+                      "; add it to the profile or pass --set ", Printable(key), "=..."));
 }
 
 Status WrongKind(std::string_view key, FactKind expected, FactKind found) {
-  return InvalidArgument(Cat("fact ", Printable(key), ": expected ", FactKindName(expected), ", found ", FactKindName(found)));
+  return InvalidArgument(Cat("fact ", Printable(key), ": expected ", FactKindName(expected),
+                             ", found ", FactKindName(found)));
 }
 
 template <class T>
@@ -31,17 +34,20 @@ Result<T> Get(const Profile& p, std::string_view key, FactKind expected) {
 
 Status CheckNumber(const FactDef& def, std::string_view key, double v) {
   if (v >= def.min && v <= def.max) return OkStatus();  // false for NaN too
-  return InvalidArgument(Cat("fact ", Printable(key), ": expected ", def.min, " to ", def.max, def.unit.empty() ? "" : " ",
-                             def.unit, ", found ", v));
+  return InvalidArgument(Cat("fact ", Printable(key), ": expected ", def.min, " to ", def.max,
+                             def.unit.empty() ? "" : " ", def.unit, ", found ", v));
 }
 
 Status CheckText(std::string_view key, const std::string& v) {
-  if (v.empty()) return InvalidArgument(Cat("fact ", Printable(key), ": expected a text, found an empty one"));
+  if (v.empty())
+    return InvalidArgument(Cat("fact ", Printable(key), ": expected a text, found an empty one"));
   return OkStatus();
 }
 
 Status UnknownKey(std::string_view key) {
-  return InvalidArgument(Cat("unknown fact ", Printable(key), "; the keys are listed in src/target/facts.inc and profiles/README.md"));
+  return InvalidArgument(
+      Cat("unknown fact ", Printable(key),
+          "; the keys are listed in src/target/facts.inc and profiles/README.md"));
 }
 
 void AppendText(std::string& out, std::string_view s) {
@@ -62,13 +68,17 @@ Status ValidateFact(std::string_view key, const FactValue& value) {
   if (def == nullptr) return UnknownKey(key);
   if (KindOf(value) != def->kind) return WrongKind(key, def->kind, KindOf(value));
   switch (def->kind) {
-    case FactKind::kNumber: return CheckNumber(*def, key, std::get<double>(value));
-    case FactKind::kText: return CheckText(key, std::get<std::string>(value));
+    case FactKind::kNumber:
+      return CheckNumber(*def, key, std::get<double>(value));
+    case FactKind::kText:
+      return CheckText(key, std::get<std::string>(value));
     case FactKind::kNumbers:
-      for (const double v : std::get<std::vector<double>>(value)) NPUKIT_RETURN_IF_ERROR(CheckNumber(*def, key, v));
+      for (const double v : std::get<std::vector<double>>(value))
+        NPUKIT_RETURN_IF_ERROR(CheckNumber(*def, key, v));
       return OkStatus();
     case FactKind::kTexts:
-      for (const std::string& v : std::get<std::vector<std::string>>(value)) NPUKIT_RETURN_IF_ERROR(CheckText(key, v));
+      for (const std::string& v : std::get<std::vector<std::string>>(value))
+        NPUKIT_RETURN_IF_ERROR(CheckText(key, v));
       return OkStatus();
   }
   return Internal("a fact of unknown kind");
@@ -81,14 +91,18 @@ const Fact* Profile::Find(std::string_view key) const {
   return it == facts.end() ? nullptr : &it->second;
 }
 
-Result<double> Profile::Number(std::string_view key) const { return Get<double>(*this, key, FactKind::kNumber); }
+Result<double> Profile::Number(std::string_view key) const {
+  return Get<double>(*this, key, FactKind::kNumber);
+}
 
 double Profile::NumberOr(std::string_view key, double otherwise) const {
   const Result<double> r = Number(key);
   return r.ok() ? *r : otherwise;
 }
 
-Result<std::string> Profile::Text(std::string_view key) const { return Get<std::string>(*this, key, FactKind::kText); }
+Result<std::string> Profile::Text(std::string_view key) const {
+  return Get<std::string>(*this, key, FactKind::kText);
+}
 
 Result<std::vector<double>> Profile::Numbers(std::string_view key) const {
   return Get<std::vector<double>>(*this, key, FactKind::kNumbers);
@@ -103,7 +117,8 @@ Status Profile::Set(std::string_view key, std::string_view value) {
   if (def == nullptr) return UnknownKey(key);
   const auto number = [&](std::string_view s, double* out) {
     if (ParseDouble(s, out)) return OkStatus();
-    return InvalidArgument(Cat("fact ", Printable(key), ": expected a number, found \"", Printable(s), "\""));
+    return InvalidArgument(
+        Cat("fact ", Printable(key), ": expected a number, found \"", Printable(s), "\""));
   };
   FactValue parsed;
   switch (def->kind) {
@@ -113,7 +128,9 @@ Status Profile::Set(std::string_view key, std::string_view value) {
       parsed = v;
       break;
     }
-    case FactKind::kText: parsed = std::string(value); break;
+    case FactKind::kText:
+      parsed = std::string(value);
+      break;
     case FactKind::kNumbers: {
       std::vector<double> list;
       for (const std::string& part : Split(value, ',')) {
@@ -124,7 +141,9 @@ Status Profile::Set(std::string_view key, std::string_view value) {
       parsed = std::move(list);
       break;
     }
-    case FactKind::kTexts: parsed = Split(value, ','); break;
+    case FactKind::kTexts:
+      parsed = Split(value, ',');
+      break;
   }
   NPUKIT_RETURN_IF_ERROR(ValidateFact(key, parsed));
   facts[std::string(key)] = Fact{std::move(parsed), Source::kAssumed, "--set", ""};
@@ -154,7 +173,8 @@ std::uint64_t Profile::Hash() const {
 }
 
 Status Validate(const Profile& profile) {
-  for (const auto& [key, fact] : profile.facts) NPUKIT_RETURN_IF_ERROR(ValidateFact(key, fact.value));
+  for (const auto& [key, fact] : profile.facts)
+    NPUKIT_RETURN_IF_ERROR(ValidateFact(key, fact.value));
   return OkStatus();
 }
 

@@ -29,7 +29,8 @@ TEST(FactDefs, AreSortedUniqueAndExplained) {
     }
     EXPECT_FALSE(d.summary.empty()) << d.key;
     EXPECT_LE(d.min, d.max) << d.key;
-    EXPECT_GE(d.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.*"), d.key.size()) << d.key;
+    EXPECT_GE(d.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.*"), d.key.size())
+        << d.key;
     if (d.kind == FactKind::kNumber || d.kind == FactKind::kNumbers) {
       EXPECT_LT(d.min, d.max) << d.key;
       EXPECT_TRUE(std::isfinite(d.min) && std::isfinite(d.max)) << d.key;
@@ -60,7 +61,9 @@ TEST(Reasons, AreSortedUniqueSnakeCaseSentences) {
     if (i > 0) {
       EXPECT_LT(Reasons()[i - 1].code, r.code);
     }
-    EXPECT_EQ(r.code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string_view::npos) << r.code;
+    EXPECT_EQ(r.code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
+              std::string_view::npos)
+        << r.code;
     EXPECT_TRUE(r.sentence.ends_with(".")) << r.code;
     EXPECT_EQ(FindReason(r.code), &r);
   }
@@ -68,7 +71,8 @@ TEST(Reasons, AreSortedUniqueSnakeCaseSentences) {
 }
 
 TEST(Names, GoThereAndBack) {
-  for (const Source s : {Source::kAssumed, Source::kDatasheet, Source::kVendorApi, Source::kMeasured}) {
+  for (const Source s :
+       {Source::kAssumed, Source::kDatasheet, Source::kVendorApi, Source::kMeasured}) {
     EXPECT_EQ(SourceFromName(SourceName(s)), s);
   }
   EXPECT_EQ(SourceFromName("guessed"), std::nullopt);
@@ -90,7 +94,9 @@ TEST(Profile, MissingFactNamesKeyAndProfile) {
   EXPECT_NE(s.message().find("small"), std::string::npos);
 }
 
-TEST(Profile, WrongKindIsAnError) { EXPECT_EQ(Small().Text("cpu.cores").status().code(), Code::kInvalidArgument); }
+TEST(Profile, WrongKindIsAnError) {
+  EXPECT_EQ(Small().Text("cpu.cores").status().code(), Code::kInvalidArgument);
+}
 
 TEST(Profile, SetReplacesAndRecords) {
   Profile p = Small();
@@ -148,8 +154,9 @@ TEST(Profile, HashSeesNamesKeysAndValuesOnly) {
 
 TEST(Merge, StrongerSourceWinsAndTheOtherIsKept) {
   Profile update;
-  update.facts["cpu.cores"] = {8.0, Source::kMeasured, "probe", "2026-02-02"};        // beats a datasheet
-  update.facts["cpu.dispatch_us"] = {3.0, Source::kAssumed, "later", "2026-02-02"};   // same source, later
+  update.facts["cpu.cores"] = {8.0, Source::kMeasured, "probe", "2026-02-02"};  // beats a datasheet
+  update.facts["cpu.dispatch_us"] = {3.0, Source::kAssumed, "later",
+                                     "2026-02-02"};  // same source, later
   update.facts["cpu.pj_per_flop"] = {5.0, Source::kAssumed, "new", "2026-02-02"};
   const Merged m = Merge(Small(), update);
   EXPECT_EQ(m.profile.name, "small");

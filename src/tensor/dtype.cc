@@ -14,32 +14,19 @@ struct Row {
 };
 
 constexpr std::array<Row, kDTypeCount> kRows = {{
-    {"undefined", 0, Family::kNone},
-    {"fp32", 32, Family::kFloat},
-    {"fp16", 16, Family::kFloat},
-    {"bf16", 16, Family::kFloat},
-    {"fp64", 64, Family::kFloat},
-    {"fp8e4m3fn", 8, Family::kFloat},
-    {"fp8e4m3fnuz", 8, Family::kFloat},
-    {"fp8e5m2", 8, Family::kFloat},
-    {"fp8e5m2fnuz", 8, Family::kFloat},
-    {"fp4e2m1", 4, Family::kFloat},
-    {"int8", 8, Family::kSigned},
-    {"int16", 16, Family::kSigned},
-    {"int32", 32, Family::kSigned},
-    {"int64", 64, Family::kSigned},
-    {"uint8", 8, Family::kUnsigned},
-    {"uint16", 16, Family::kUnsigned},
-    {"uint32", 32, Family::kUnsigned},
-    {"uint64", 64, Family::kUnsigned},
-    {"int4", 4, Family::kSigned},
-    {"uint4", 4, Family::kUnsigned},
-    {"int2", 2, Family::kSigned},
-    {"uint2", 2, Family::kUnsigned},
-    {"bool", 8, Family::kBool},
-    {"string", 0, Family::kString},
-    {"complex64", 64, Family::kComplex},
-    {"complex128", 128, Family::kComplex},
+    {"undefined", 0, Family::kNone},     {"fp32", 32, Family::kFloat},
+    {"fp16", 16, Family::kFloat},        {"bf16", 16, Family::kFloat},
+    {"fp64", 64, Family::kFloat},        {"fp8e4m3fn", 8, Family::kFloat},
+    {"fp8e4m3fnuz", 8, Family::kFloat},  {"fp8e5m2", 8, Family::kFloat},
+    {"fp8e5m2fnuz", 8, Family::kFloat},  {"fp4e2m1", 4, Family::kFloat},
+    {"int8", 8, Family::kSigned},        {"int16", 16, Family::kSigned},
+    {"int32", 32, Family::kSigned},      {"int64", 64, Family::kSigned},
+    {"uint8", 8, Family::kUnsigned},     {"uint16", 16, Family::kUnsigned},
+    {"uint32", 32, Family::kUnsigned},   {"uint64", 64, Family::kUnsigned},
+    {"int4", 4, Family::kSigned},        {"uint4", 4, Family::kUnsigned},
+    {"int2", 2, Family::kSigned},        {"uint2", 2, Family::kUnsigned},
+    {"bool", 8, Family::kBool},          {"string", 0, Family::kString},
+    {"complex64", 64, Family::kComplex}, {"complex128", 128, Family::kComplex},
 }};
 
 // A number read from a file may be no DType at all.
@@ -61,8 +48,12 @@ std::optional<DType> DTypeFromName(std::string_view name) {
 
 int DTypeBits(DType t) { return RowOf(t).bits; }
 bool IsFloat(DType t) { return RowOf(t).family == Family::kFloat; }
-bool IsInteger(DType t) { return RowOf(t).family == Family::kSigned || RowOf(t).family == Family::kUnsigned; }
-bool IsSigned(DType t) { return RowOf(t).family == Family::kSigned || RowOf(t).family == Family::kFloat; }
+bool IsInteger(DType t) {
+  return RowOf(t).family == Family::kSigned || RowOf(t).family == Family::kUnsigned;
+}
+bool IsSigned(DType t) {
+  return RowOf(t).family == Family::kSigned || RowOf(t).family == Family::kFloat;
+}
 
 std::optional<std::uint64_t> StorageBytes(DType t, std::uint64_t count) {
   const auto bits = static_cast<std::uint64_t>(DTypeBits(t));

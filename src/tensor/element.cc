@@ -15,21 +15,29 @@ struct SmallFloat {
   int exponent_bits;
   int mantissa_bits;
   int bias;
-  // What lies above the largest number: kIeee infinity and NaNs; kNaN the all-ones pattern only (fn); kNone nothing, so
-  // that overflow gives the largest number; kNegativeZero a NaN where -0 would be, and no infinity (fnuz).
+  // What lies above the largest number: kIeee infinity and NaNs; kNaN the all-ones pattern only
+  // (fn); kNone nothing, so that overflow gives the largest number; kNegativeZero a NaN where -0
+  // would be, and no infinity (fnuz).
   enum class Top : std::uint8_t { kIeee, kNaN, kNone, kNegativeZero } top;
 };
 
 constexpr SmallFloat Layout(DType t) {
   using Top = SmallFloat::Top;
   switch (t) {
-    case DType::kF16: return {5, 10, 15, Top::kIeee};
-    case DType::kBF16: return {8, 7, 127, Top::kIeee};
-    case DType::kF8E4M3FN: return {4, 3, 7, Top::kNaN};
-    case DType::kF8E4M3FNUZ: return {4, 3, 8, Top::kNegativeZero};
-    case DType::kF8E5M2: return {5, 2, 15, Top::kIeee};
-    case DType::kF8E5M2FNUZ: return {5, 2, 16, Top::kNegativeZero};
-    default: return {2, 1, 1, Top::kNone};  // kF4E2M1
+    case DType::kF16:
+      return {5, 10, 15, Top::kIeee};
+    case DType::kBF16:
+      return {8, 7, 127, Top::kIeee};
+    case DType::kF8E4M3FN:
+      return {4, 3, 7, Top::kNaN};
+    case DType::kF8E4M3FNUZ:
+      return {4, 3, 8, Top::kNegativeZero};
+    case DType::kF8E5M2:
+      return {5, 2, 15, Top::kIeee};
+    case DType::kF8E5M2FNUZ:
+      return {5, 2, 16, Top::kNegativeZero};
+    default:
+      return {2, 1, 1, Top::kNone};  // kF4E2M1
   }
 }
 
@@ -43,14 +51,17 @@ double Decode(const SmallFloat& f, std::uint32_t bits) {
   double v;
   if (f.top == SmallFloat::Top::kIeee && exponent == exponent_mask) {
     v = mantissa == 0 ? std::numeric_limits<double>::infinity() : kNaN;
-  } else if (f.top == SmallFloat::Top::kNaN && exponent == exponent_mask && mantissa == mantissa_mask) {
+  } else if (f.top == SmallFloat::Top::kNaN && exponent == exponent_mask &&
+             mantissa == mantissa_mask) {
     v = kNaN;
-  } else if (f.top == SmallFloat::Top::kNegativeZero && sign == 1 && exponent == 0 && mantissa == 0) {
+  } else if (f.top == SmallFloat::Top::kNegativeZero && sign == 1 && exponent == 0 &&
+             mantissa == 0) {
     return kNaN;
   } else if (exponent == 0) {
     v = std::ldexp(mantissa, 1 - f.bias - f.mantissa_bits);
   } else {
-    v = std::ldexp(mantissa + (1u << f.mantissa_bits), static_cast<int>(exponent) - f.bias - f.mantissa_bits);
+    v = std::ldexp(mantissa + (1u << f.mantissa_bits),
+                   static_cast<int>(exponent) - f.bias - f.mantissa_bits);
   }
   return sign ? -v : v;
 }
@@ -64,13 +75,18 @@ std::uint32_t Encode(const SmallFloat& f, double x) {
   const std::uint32_t infinity = all ^ ((1u << f.mantissa_bits) - 1);
   if (std::isnan(x)) {
     switch (f.top) {
-      case Top::kIeee: return sign | infinity | 1u << (f.mantissa_bits - 1);
-      case Top::kNaN: return sign | all;
-      case Top::kNegativeZero: return 1u << sign_at;
-      case Top::kNone: return 0;
+      case Top::kIeee:
+        return sign | infinity | 1u << (f.mantissa_bits - 1);
+      case Top::kNaN:
+        return sign | all;
+      case Top::kNegativeZero:
+        return 1u << sign_at;
+      case Top::kNone:
+        return 0;
     }
   }
-  // Patterns of positive numbers are in numeric order, so rounding up past the mantissa lands on the next exponent.
+  // Patterns of positive numbers are in numeric order, so rounding up past the mantissa lands on
+  // the next exponent.
   std::uint32_t largest = all;
   if (f.top == Top::kIeee) largest = infinity - 1;
   if (f.top == Top::kNaN) largest = all - 1;
@@ -83,15 +99,20 @@ std::uint32_t Encode(const SmallFloat& f, double x) {
     // The distance between neighbours there is 2^(scale - mantissa_bits).
     const double steps = std::nearbyint(std::ldexp(a, f.mantissa_bits - scale));
     if (steps < 0x1p40 && scale + f.bias < 1 << 10) {
-      pattern = static_cast<std::uint64_t>(steps) + (static_cast<std::uint64_t>(scale + f.bias - 1) << f.mantissa_bits);
+      pattern = static_cast<std::uint64_t>(steps) +
+                (static_cast<std::uint64_t>(scale + f.bias - 1) << f.mantissa_bits);
     }
   }
   if (pattern > largest) {
     switch (f.top) {
-      case Top::kIeee: return sign | infinity;
-      case Top::kNaN: return sign | all;
-      case Top::kNegativeZero: return 1u << sign_at;
-      case Top::kNone: return sign | largest;
+      case Top::kIeee:
+        return sign | infinity;
+      case Top::kNaN:
+        return sign | all;
+      case Top::kNegativeZero:
+        return 1u << sign_at;
+      case Top::kNone:
+        return sign | largest;
     }
   }
   if (pattern == 0 && f.top == Top::kNegativeZero) return 0;
@@ -101,13 +122,15 @@ std::uint32_t Encode(const SmallFloat& f, double x) {
 template <class T>
 T Load(const Value& v, std::int64_t i) {
   T x;
-  std::memcpy(&x, static_cast<const std::byte*>(v.data()) + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+  std::memcpy(&x, static_cast<const std::byte*>(v.data()) + static_cast<std::size_t>(i) * sizeof(T),
+              sizeof(T));
   return x;
 }
 
 template <class T>
 void Store(Value& v, std::int64_t i, T x) {
-  std::memcpy(static_cast<std::byte*>(v.mutable_data()) + static_cast<std::size_t>(i) * sizeof(T), &x, sizeof(T));
+  std::memcpy(static_cast<std::byte*>(v.mutable_data()) + static_cast<std::size_t>(i) * sizeof(T),
+              &x, sizeof(T));
 }
 
 // Elements of 4 or 2 bits, the first in the lowest bits of its byte.
@@ -122,7 +145,8 @@ void StorePacked(Value& v, std::int64_t i, int bits, std::uint32_t x) {
   const std::uint32_t mask = (1u << bits) - 1;
   const auto shift = static_cast<int>(i % per_byte) * bits;
   const std::uint32_t byte = Load<std::uint8_t>(v, i / per_byte);
-  Store(v, i / per_byte, static_cast<std::uint8_t>((byte & ~(mask << shift)) | (x & mask) << shift));
+  Store(v, i / per_byte,
+        static_cast<std::uint8_t>((byte & ~(mask << shift)) | (x & mask) << shift));
 }
 
 std::int64_t SignExtend(std::uint32_t x, int bits) {
@@ -135,7 +159,8 @@ T Saturate(double x, T low, T high) {
   if (std::isnan(x)) return 0;
   const double r = std::nearbyint(x);
   if (r <= static_cast<double>(low)) return low;
-  if (r >= static_cast<double>(high)) return high;  // 2^63 for int64's maximum: what is below it fits
+  if (r >= static_cast<double>(high))
+    return high;  // 2^63 for int64's maximum: what is below it fits
   return static_cast<T>(r);
 }
 
@@ -147,26 +172,54 @@ T SaturateTo(double x) {
 // An integer of any width as int64 (uint64 saturates); false for other types.
 bool LoadInteger(const Value& v, std::int64_t i, std::int64_t* out) {
   switch (v.dtype()) {
-    case DType::kI8: *out = Load<std::int8_t>(v, i); return true;
-    case DType::kI16: *out = Load<std::int16_t>(v, i); return true;
-    case DType::kI32: *out = Load<std::int32_t>(v, i); return true;
-    case DType::kI64: *out = Load<std::int64_t>(v, i); return true;
-    case DType::kU8: *out = Load<std::uint8_t>(v, i); return true;
-    case DType::kU16: *out = Load<std::uint16_t>(v, i); return true;
-    case DType::kU32: *out = Load<std::uint32_t>(v, i); return true;
-    case DType::kU64:
-      *out = static_cast<std::int64_t>(std::min<std::uint64_t>(Load<std::uint64_t>(v, i), INT64_MAX));
+    case DType::kI8:
+      *out = Load<std::int8_t>(v, i);
       return true;
-    case DType::kI4: *out = SignExtend(LoadPacked(v, i, 4), 4); return true;
-    case DType::kU4: *out = LoadPacked(v, i, 4); return true;
-    case DType::kI2: *out = SignExtend(LoadPacked(v, i, 2), 2); return true;
-    case DType::kU2: *out = LoadPacked(v, i, 2); return true;
-    case DType::kBool: *out = Load<std::uint8_t>(v, i) != 0; return true;
-    default: return false;
+    case DType::kI16:
+      *out = Load<std::int16_t>(v, i);
+      return true;
+    case DType::kI32:
+      *out = Load<std::int32_t>(v, i);
+      return true;
+    case DType::kI64:
+      *out = Load<std::int64_t>(v, i);
+      return true;
+    case DType::kU8:
+      *out = Load<std::uint8_t>(v, i);
+      return true;
+    case DType::kU16:
+      *out = Load<std::uint16_t>(v, i);
+      return true;
+    case DType::kU32:
+      *out = Load<std::uint32_t>(v, i);
+      return true;
+    case DType::kU64:
+      *out =
+          static_cast<std::int64_t>(std::min<std::uint64_t>(Load<std::uint64_t>(v, i), INT64_MAX));
+      return true;
+    case DType::kI4:
+      *out = SignExtend(LoadPacked(v, i, 4), 4);
+      return true;
+    case DType::kU4:
+      *out = LoadPacked(v, i, 4);
+      return true;
+    case DType::kI2:
+      *out = SignExtend(LoadPacked(v, i, 2), 2);
+      return true;
+    case DType::kU2:
+      *out = LoadPacked(v, i, 2);
+      return true;
+    case DType::kBool:
+      *out = Load<std::uint8_t>(v, i) != 0;
+      return true;
+    default:
+      return false;
   }
 }
 
-void CheckIndex(const Value& v, std::int64_t i) { NPUKIT_CHECK(v.is_tensor() && i >= 0 && i < v.count()); }
+void CheckIndex(const Value& v, std::int64_t i) {
+  NPUKIT_CHECK(v.is_tensor() && i >= 0 && i < v.count());
+}
 
 }  // namespace
 
@@ -176,18 +229,26 @@ double ElementAsDouble(const Value& v, std::int64_t i) {
   std::int64_t integer = 0;
   if (LoadInteger(v, i, &integer)) return static_cast<double>(integer);
   switch (v.dtype()) {
-    case DType::kF32: return Load<float>(v, i);
-    case DType::kF64: return Load<double>(v, i);
+    case DType::kF32:
+      return Load<float>(v, i);
+    case DType::kF64:
+      return Load<double>(v, i);
     case DType::kF16:
-    case DType::kBF16: return Decode(Layout(v.dtype()), Load<std::uint16_t>(v, i));
+    case DType::kBF16:
+      return Decode(Layout(v.dtype()), Load<std::uint16_t>(v, i));
     case DType::kF8E4M3FN:
     case DType::kF8E4M3FNUZ:
     case DType::kF8E5M2:
-    case DType::kF8E5M2FNUZ: return Decode(Layout(v.dtype()), Load<std::uint8_t>(v, i));
-    case DType::kF4E2M1: return Decode(Layout(v.dtype()), LoadPacked(v, i, 4));
-    case DType::kComplex64: return Load<std::complex<float>>(v, i).real();
-    case DType::kComplex128: return Load<std::complex<double>>(v, i).real();
-    default: CheckFailed(__FILE__, __LINE__, "a number");
+    case DType::kF8E5M2FNUZ:
+      return Decode(Layout(v.dtype()), Load<std::uint8_t>(v, i));
+    case DType::kF4E2M1:
+      return Decode(Layout(v.dtype()), LoadPacked(v, i, 4));
+    case DType::kComplex64:
+      return Load<std::complex<float>>(v, i).real();
+    case DType::kComplex128:
+      return Load<std::complex<double>>(v, i).real();
+    default:
+      CheckFailed(__FILE__, __LINE__, "a number");
   }
 }
 
@@ -201,37 +262,59 @@ std::int64_t ElementAsInt64(const Value& v, std::int64_t i) {
 void StoreDouble(Value& v, std::int64_t i, double x) {
   CheckIndex(v, i);
   switch (v.dtype()) {
-    case DType::kF32: return Store(v, i, static_cast<float>(x));
-    case DType::kF64: return Store(v, i, x);
+    case DType::kF32:
+      return Store(v, i, static_cast<float>(x));
+    case DType::kF64:
+      return Store(v, i, x);
     case DType::kF16:
-    case DType::kBF16: return Store(v, i, static_cast<std::uint16_t>(Encode(Layout(v.dtype()), x)));
+    case DType::kBF16:
+      return Store(v, i, static_cast<std::uint16_t>(Encode(Layout(v.dtype()), x)));
     case DType::kF8E4M3FN:
     case DType::kF8E4M3FNUZ:
     case DType::kF8E5M2:
-    case DType::kF8E5M2FNUZ: return Store(v, i, static_cast<std::uint8_t>(Encode(Layout(v.dtype()), x)));
-    case DType::kF4E2M1: return StorePacked(v, i, 4, Encode(Layout(v.dtype()), x));
-    case DType::kI8: return Store(v, i, SaturateTo<std::int8_t>(x));
-    case DType::kI16: return Store(v, i, SaturateTo<std::int16_t>(x));
-    case DType::kI32: return Store(v, i, SaturateTo<std::int32_t>(x));
-    case DType::kI64: return Store(v, i, SaturateTo<std::int64_t>(x));
-    case DType::kU8: return Store(v, i, SaturateTo<std::uint8_t>(x));
-    case DType::kU16: return Store(v, i, SaturateTo<std::uint16_t>(x));
-    case DType::kU32: return Store(v, i, SaturateTo<std::uint32_t>(x));
-    case DType::kU64: return Store(v, i, SaturateTo<std::uint64_t>(x));
-    case DType::kI4: return StorePacked(v, i, 4, static_cast<std::uint32_t>(Saturate<std::int32_t>(x, -8, 7)));
-    case DType::kU4: return StorePacked(v, i, 4, Saturate<std::uint32_t>(x, 0, 15));
-    case DType::kI2: return StorePacked(v, i, 2, static_cast<std::uint32_t>(Saturate<std::int32_t>(x, -2, 1)));
-    case DType::kU2: return StorePacked(v, i, 2, Saturate<std::uint32_t>(x, 0, 3));
-    case DType::kBool: return Store(v, i, static_cast<std::uint8_t>(x != 0));
-    case DType::kComplex64: return Store(v, i, std::complex<float>(static_cast<float>(x)));
-    case DType::kComplex128: return Store(v, i, std::complex<double>(x));
-    default: CheckFailed(__FILE__, __LINE__, "a number");
+    case DType::kF8E5M2FNUZ:
+      return Store(v, i, static_cast<std::uint8_t>(Encode(Layout(v.dtype()), x)));
+    case DType::kF4E2M1:
+      return StorePacked(v, i, 4, Encode(Layout(v.dtype()), x));
+    case DType::kI8:
+      return Store(v, i, SaturateTo<std::int8_t>(x));
+    case DType::kI16:
+      return Store(v, i, SaturateTo<std::int16_t>(x));
+    case DType::kI32:
+      return Store(v, i, SaturateTo<std::int32_t>(x));
+    case DType::kI64:
+      return Store(v, i, SaturateTo<std::int64_t>(x));
+    case DType::kU8:
+      return Store(v, i, SaturateTo<std::uint8_t>(x));
+    case DType::kU16:
+      return Store(v, i, SaturateTo<std::uint16_t>(x));
+    case DType::kU32:
+      return Store(v, i, SaturateTo<std::uint32_t>(x));
+    case DType::kU64:
+      return Store(v, i, SaturateTo<std::uint64_t>(x));
+    case DType::kI4:
+      return StorePacked(v, i, 4, static_cast<std::uint32_t>(Saturate<std::int32_t>(x, -8, 7)));
+    case DType::kU4:
+      return StorePacked(v, i, 4, Saturate<std::uint32_t>(x, 0, 15));
+    case DType::kI2:
+      return StorePacked(v, i, 2, static_cast<std::uint32_t>(Saturate<std::int32_t>(x, -2, 1)));
+    case DType::kU2:
+      return StorePacked(v, i, 2, Saturate<std::uint32_t>(x, 0, 3));
+    case DType::kBool:
+      return Store(v, i, static_cast<std::uint8_t>(x != 0));
+    case DType::kComplex64:
+      return Store(v, i, std::complex<float>(static_cast<float>(x)));
+    case DType::kComplex128:
+      return Store(v, i, std::complex<double>(x));
+    default:
+      CheckFailed(__FILE__, __LINE__, "a number");
   }
 }
 
 std::vector<std::int64_t> ToInt64s(const Value& v) {
   std::vector<std::int64_t> out(static_cast<std::size_t>(v.count()));
-  for (std::int64_t i = 0; i < v.count(); ++i) out[static_cast<std::size_t>(i)] = ElementAsInt64(v, i);
+  for (std::int64_t i = 0; i < v.count(); ++i)
+    out[static_cast<std::size_t>(i)] = ElementAsInt64(v, i);
   return out;
 }
 

@@ -60,7 +60,8 @@ Dims DenseStrides(const Dims& dims) {
   for (std::size_t i = dims.size(); i-- > 0;) {
     strides[i] = stride;
     // Wraps only where an empty tensor has huge sizes; nobody steps along those.
-    stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(dims[i]));
+    stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                       static_cast<std::uint64_t>(dims[i]));
   }
   return strides;
 }

@@ -34,7 +34,8 @@ TEST(DType, SizesArePackedAndChecked) {
   EXPECT_EQ(StorageBytes(DType::kString, 1), std::nullopt);
   EXPECT_EQ(StorageBytes(DType::kUndefined, 1), std::nullopt);
   EXPECT_EQ(StorageBytes(DType::kF64, std::numeric_limits<std::uint64_t>::max() / 4), std::nullopt);
-  EXPECT_TRUE(IsFloat(DType::kF4E2M1) && IsSigned(DType::kF16) && IsSigned(DType::kI2) && !IsSigned(DType::kU8));
+  EXPECT_TRUE(IsFloat(DType::kF4E2M1) && IsSigned(DType::kF16) && IsSigned(DType::kI2) &&
+              !IsSigned(DType::kU8));
   EXPECT_TRUE(IsInteger(DType::kU4) && !IsInteger(DType::kBool) && !IsInteger(DType::kF32));
 }
 
@@ -75,10 +76,13 @@ TEST(Value, AllocatesAlignedAndBounded) {
     EXPECT_NE(v->data(), nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(v->data()) % 64, 0u);
   }
-  EXPECT_EQ(Value::Allocate(DType::kF32, {std::int64_t{1} << 40}).status().code(), Code::kResourceExhausted);
-  EXPECT_EQ(Value::Allocate(DType::kF32, {std::int64_t{1} << 62, 8}).status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(Value::Allocate(DType::kF32, {std::int64_t{1} << 40}).status().code(),
+            Code::kResourceExhausted);
+  EXPECT_EQ(Value::Allocate(DType::kF32, {std::int64_t{1} << 62, 8}).status().code(),
+            Code::kResourceExhausted);
   EXPECT_EQ(Value::Allocate(DType::kF32, {-1}).status().code(), Code::kResourceExhausted);
-  EXPECT_EQ(Value::Allocate(DType::kString, {std::int64_t{1} << 40}).status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(Value::Allocate(DType::kString, {std::int64_t{1} << 40}).status().code(),
+            Code::kResourceExhausted);
   EXPECT_FALSE(Value::Allocate(DType::kUndefined, {1}).ok());
 }
 
@@ -124,7 +128,9 @@ TEST(Value, StringsSequencesAndOptionals) {
   EXPECT_NE(deep->items()[0].data(), seq.items()[0].data());
 
   EXPECT_EQ(Value::Optional(t, nullptr).optional_item(), nullptr);
-  EXPECT_EQ(Value::Optional(t, std::make_shared<Value>(Value::Scalar(4))).optional_item()->as<float>()[0], 4);
+  EXPECT_EQ(
+      Value::Optional(t, std::make_shared<Value>(Value::Scalar(4))).optional_item()->as<float>()[0],
+      4);
 }
 
 TEST(ValueDeathTest, WrongCountsAreOurBug) {
@@ -132,7 +138,8 @@ TEST(ValueDeathTest, WrongCountsAreOurBug) {
   EXPECT_DEATH((void)Value::Scalar(1).Reshaped({2}), "check failed");
 }
 
-// Every fp16 pattern, by hand: sign, exponent 5 bits with bias 15, mantissa 10 bits (IEEE 754 binary16).
+// Every fp16 pattern, by hand: sign, exponent 5 bits with bias 15, mantissa 10 bits (IEEE 754
+// binary16).
 double HalfByHand(std::uint16_t h) {
   const double sign = h & 0x8000 ? -1 : 1;
   const int e = (h >> 10) & 31;
@@ -156,12 +163,14 @@ TEST(Half, EveryPatternConvertsThereAndBack) {
   }
 }
 
-// Between each two neighbours: just below the middle goes down, just above goes up, the middle to the even one.
+// Between each two neighbours: just below the middle goes down, just above goes up, the middle to
+// the even one.
 TEST(Half, RoundsToNearestEven) {
   for (int i = 0; i < 0x7BFF; ++i) {
     const auto low = static_cast<std::uint16_t>(i);
     const auto high = static_cast<std::uint16_t>(i + 1);
-    const auto middle = static_cast<float>((HalfByHand(low) + HalfByHand(high)) / 2);  // exact in fp32
+    const auto middle =
+        static_cast<float>((HalfByHand(low) + HalfByHand(high)) / 2);  // exact in fp32
     ASSERT_EQ(FloatToHalf(std::nextafterf(middle, 0)), low) << i;
     ASSERT_EQ(FloatToHalf(std::nextafterf(middle, 1e9f)), high) << i;
     ASSERT_EQ(FloatToHalf(middle), i % 2 == 0 ? low : high) << i;

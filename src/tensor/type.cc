@@ -42,7 +42,8 @@ std::optional<std::uint64_t> Type::bytes() const {
 
 std::string Type::ToString() const {
   if (is_tensor()) return Cat(DTypeName(dtype), shape ? shape->ToString() : "[...]");
-  return Cat(kind == Kind::kSequence ? "seq(" : "optional(", element ? element->ToString() : "?", ")");
+  return Cat(kind == Kind::kSequence ? "seq(" : "optional(", element ? element->ToString() : "?",
+             ")");
 }
 
 bool Type::operator==(const Type& o) const {

@@ -17,7 +17,8 @@ std::int64_t CheckedCount(const Dims& dims) {
 
 template <class T>
 const std::vector<T>& Empty() {
-  static const std::vector<T>& empty = *new std::vector<T>;  // leaked on purpose: no destructor at exit
+  static const std::vector<T>& empty =
+      *new std::vector<T>;  // leaked on purpose: no destructor at exit
   return empty;
 }
 
@@ -26,16 +27,21 @@ const std::vector<T>& Empty() {
 Result<Value> Value::Allocate(DType t, Dims dims) {
   const std::optional<std::int64_t> count = ElementCount(dims);
   const std::uint64_t n = count ? static_cast<std::uint64_t>(*count) : 0;
-  const std::optional<std::uint64_t> bytes =
-      !count ? std::nullopt : t == DType::kString ? StorageBytes(DType::kU8, n) : StorageBytes(t, n);
-  const std::uint64_t limit = t == DType::kString ? kMaxValueBytes / sizeof(std::string) : kMaxValueBytes;
+  const std::optional<std::uint64_t> bytes = !count                ? std::nullopt
+                                             : t == DType::kString ? StorageBytes(DType::kU8, n)
+                                                                   : StorageBytes(t, n);
+  const std::uint64_t limit =
+      t == DType::kString ? kMaxValueBytes / sizeof(std::string) : kMaxValueBytes;
   if (count && !bytes) return Internal("a value of undefined type was asked for");
   if (!count || *bytes > limit) {
-    return ResourceExhausted(Cat("a value ", Type::Tensor(t, dims).ToString(), " is larger than the ", kMaxValueBytes >> 30,
+    return ResourceExhausted(Cat("a value ", Type::Tensor(t, dims).ToString(),
+                                 " is larger than the ", kMaxValueBytes >> 30,
                                  " GiB allowed for one value"));
   }
   const auto no_memory = [&] {
-    return Status(Code::kOutOfMemory, Cat("no memory for a value ", Type::Tensor(t, dims).ToString(), " (", *bytes, " bytes)"));
+    return Status(
+        Code::kOutOfMemory,
+        Cat("no memory for a value ", Type::Tensor(t, dims).ToString(), " (", *bytes, " bytes)"));
   };
   Value v;
   v.kind_ = Kind::kTensor;
@@ -51,7 +57,8 @@ Result<Value> Value::Allocate(DType t, Dims dims) {
     // Empty values have an address too, so that kernels need no special case.
     void* p = ::operator new(*bytes == 0 ? 1 : *bytes, kAlignment, std::nothrow);
     if (p == nullptr) return no_memory();
-    v.storage_ = std::shared_ptr<const void>(p, [](const void* q) { ::operator delete(const_cast<void*>(q), kAlignment); });
+    v.storage_ = std::shared_ptr<const void>(
+        p, [](const void* q) { ::operator delete(const_cast<void*>(q), kAlignment); });
     v.data_ = p;
     v.byte_size_ = *bytes;
   }
@@ -73,11 +80,17 @@ Value Value::Shared(DType t, Dims dims, std::shared_ptr<const void> owner, const
   return v;
 }
 
-Value Value::Borrow(DType t, Dims dims, const void* data) { return Shared(t, std::move(dims), nullptr, data); }
-Value Value::BorrowMutable(DType t, Dims dims, void* data) { return Shared(t, std::move(dims), nullptr, data); }
+Value Value::Borrow(DType t, Dims dims, const void* data) {
+  return Shared(t, std::move(dims), nullptr, data);
+}
+Value Value::BorrowMutable(DType t, Dims dims, void* data) {
+  return Shared(t, std::move(dims), nullptr, data);
+}
 
 Value Value::Scalar(float v) { return FromVector(DType::kF32, {}, std::vector<float>{v}); }
-Value Value::ScalarI64(std::int64_t v) { return FromVector(DType::kI64, {}, std::vector<std::int64_t>{v}); }
+Value Value::ScalarI64(std::int64_t v) {
+  return FromVector(DType::kI64, {}, std::vector<std::int64_t>{v});
+}
 
 Value Value::Strings(Dims dims, std::vector<std::string> s) {
   Value v;
@@ -107,7 +120,9 @@ Value Value::Optional(Type element, std::shared_ptr<Value> item) {
   return v;
 }
 
-const std::vector<std::string>& Value::strings() const { return strings_ ? *strings_ : Empty<std::string>(); }
+const std::vector<std::string>& Value::strings() const {
+  return strings_ ? *strings_ : Empty<std::string>();
+}
 
 std::vector<std::string>& Value::mutable_strings() {
   NPUKIT_CHECK(strings_ != nullptr);
@@ -116,21 +131,28 @@ std::vector<std::string>& Value::mutable_strings() {
 
 const std::vector<Value>& Value::items() const { return is_sequence() ? *items_ : Empty<Value>(); }
 
-const Value* Value::optional_item() const { return is_optional() && !items_->empty() ? items_->data() : nullptr; }
+const Value* Value::optional_item() const {
+  return is_optional() && !items_->empty() ? items_->data() : nullptr;
+}
 
 Type Value::type() const {
   switch (kind_) {
-    case Kind::kSequence: return Type::Sequence(*element_);
-    case Kind::kOptional: return Type::Optional(*element_);
-    case Kind::kTensor: return Type::Tensor(dtype_, dims_);
-    case Kind::kAbsent: break;
+    case Kind::kSequence:
+      return Type::Sequence(*element_);
+    case Kind::kOptional:
+      return Type::Optional(*element_);
+    case Kind::kTensor:
+      return Type::Tensor(dtype_, dims_);
+    case Kind::kAbsent:
+      break;
   }
   return Type{};
 }
 
 Result<Value> Value::Clone() const {
   switch (kind_) {
-    case Kind::kAbsent: return Value();
+    case Kind::kAbsent:
+      return Value();
     case Kind::kTensor: {
       NPUKIT_ASSIGN_OR_RETURN(Value v, Allocate(dtype_, dims_));
       if (strings_) *v.strings_ = *strings_;
