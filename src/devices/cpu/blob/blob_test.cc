@@ -34,7 +34,8 @@ TEST(PackedWeights, UnpackToWhatTheyWere) {
     std::int64_t groups;
   } cases[] = {{Layout::kConv, {6, 5, 3, 2}, 1},    {Layout::kConv, {34, 3, 1, 1}, 2},  {Layout::kDeconv, {4, 19, 2, 2}, 1},
                {Layout::kDeconv, {6, 5, 3, 1}, 3},  {Layout::kDepthwise, {21, 1, 3, 3}, 21},
-               {Layout::kMatmul, {7, 33}, 1},       {Layout::kMatmul, {2, 3, 5, 16}, 1}, {Layout::kPad16, {18}, 1}};
+               {Layout::kMatmul, {7, 33}, 1},       {Layout::kMatmul, {2, 3, 5, 16}, 1}, {Layout::kPad16, {18}, 1},
+               {Layout::kDeconvRow, {5, 7, 2, 3}, 1}};
   for (const auto& c : cases) {
     const auto spec = SpecFor(c.layout, c.dims, c.groups);
     ASSERT_TRUE(spec.has_value()) << LayoutName(c.layout);

@@ -12,6 +12,7 @@ const char* LayoutName(Layout l) {
     case Layout::kDepthwise: return "f32_c16t";
     case Layout::kMatmul: return "f32_n16k_matmul";
     case Layout::kPad16: return "f32_pad16";
+    case Layout::kDeconvRow: return "f32_n16k_deconv_row";
   }
   return "unknown";
 }
@@ -58,6 +59,15 @@ std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::i
       s = {.groups = 1, .n = *count, .taps = 1, .c = 1};
       s.n_stride = 1;
       break;
+    case Layout::kDeconvRow:
+      if (dims.size() != 4 || groups != 1) return std::nullopt;
+      s = {.groups = dims[2], .n = dims[3] * dims[1], .taps = 1, .c = dims[0]};
+      s.group_stride = dims[3];
+      s.c_stride = dims[1] * dims[2] * dims[3];
+      s.n_stride = dims[2] * dims[3];
+      s.n_inner = dims[1];
+      s.n_outer_stride = 1;
+      break;
   }
   if (layout == Layout::kConv || layout == Layout::kDeconv || layout == Layout::kDepthwise) s.tap_stride = 1;
   return s;
@@ -74,9 +84,8 @@ void ForEach(const PanelSpec& s, const F& f) {
       for (std::int64_t t = 0; t < s.taps; ++t) {
         for (std::int64_t c = 0; c < s.c; ++c) {
           const std::int64_t packed = g * s.group_floats() + p * s.panel_floats() + (t * s.c + c) * kPanel;
-          const std::int64_t raw =
-              g * s.group_stride + p * kPanel * s.n_stride + t * s.tap_stride + c * s.c_stride;
-          for (std::int64_t i = 0; i < lanes; ++i) f(raw + i * s.n_stride, packed + i);
+          const std::int64_t raw = g * s.group_stride + t * s.tap_stride + c * s.c_stride;
+          for (std::int64_t i = 0; i < lanes; ++i) f(raw + s.n_at(p * kPanel + i), packed + i);
         }
       }
     }

@@ -23,16 +23,23 @@ enum class Layout : std::uint8_t {
   kDepthwise = 3,  // w [C, 1, kh, kw], group == C: one matrix with c = 1
   kMatmul = 4,     // b [..., K, N]: a matrix per leading index
   kPad16 = 5,      // a vector, padded with zeros to a multiple of 16
+  kDeconvRow = 6,  // w [I, O, kh, kw] of a transposed convolution whose pixels do not overlap: a matrix per kernel row, its
+                   // columns the kw output pixels of an input pixel, O channels each
 };
-inline constexpr int kLayoutCount = 6;
+inline constexpr int kLayoutCount = 7;
 
 // A name for packages and reports: "raw", "f32_n16k", ...
 const char* LayoutName(Layout l);
 
-// Where element (group, n, tap, c) lies in the unpacked weight: the sum of index times stride.
+// Where element (group, n, tap, c) lies in the unpacked weight: the sum of index times stride; n counts in two digits when
+// n_inner is given.
 struct PanelSpec {
   std::int64_t groups = 1, n = 0, taps = 1, c = 1;
   std::int64_t group_stride = 0, n_stride = 0, tap_stride = 0, c_stride = 0;
+  std::int64_t n_inner = 0, n_outer_stride = 0;
+  std::int64_t n_at(std::int64_t i) const {
+    return n_inner == 0 ? i * n_stride : i / n_inner * n_outer_stride + i % n_inner * n_stride;
+  }
   std::int64_t k() const { return taps * c; }
   std::int64_t panels() const { return (n + kPanel - 1) / kPanel; }
   std::int64_t panel_floats() const { return k() * kPanel; }

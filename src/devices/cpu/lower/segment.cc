@@ -17,6 +17,14 @@ struct Form {
   std::uint32_t groups = 1;
 };
 
+// Each input pixel makes kh x kw output pixels of its own: no padding, no overlap, no gap.
+bool IsPixelwiseDeconv(const ops::Attrs& a, const tensor::Dims& w) {
+  const std::string_view auto_pad = a.String("auto_pad", "NOTSET");
+  return w.size() == 4 && a.Int("group", 1) == 1 && (auto_pad.empty() || auto_pad == "NOTSET" || auto_pad == "VALID") &&
+         a.IntList("strides", {1, 1}) == ops::Ints{w[2], w[3]} && a.IntList("pads", {0, 0, 0, 0}) == ops::Ints(4, 0) &&
+         a.IntList("dilations", {1, 1}) == ops::Ints{1, 1} && a.IntList("output_padding", {0, 0}) == ops::Ints{0, 0};
+}
+
 bool IsF32Constant(const ir::Graph& g, ir::ValueId v) {
   const tensor::Value* c = g.constant(v);
   return c != nullptr && c->is_tensor() && c->dtype() == DType::kF32 && c->count() > 0;
@@ -39,7 +47,9 @@ Form FormOf(const ir::Graph& g, const ir::Node& n, std::size_t i) {
     if (group < 1 || group > INT32_MAX) return {};
     const auto groups = static_cast<std::uint32_t>(group);
     if (!deconv && group > 1 && SpecFor(Layout::kDepthwise, dims, group)) return {Layout::kDepthwise, groups};
-    const Layout layout = deconv ? Layout::kDeconv : Layout::kConv;
+    const Layout layout = !deconv                               ? Layout::kConv
+                          : IsPixelwiseDeconv(n.attrs, dims) ? Layout::kDeconvRow
+                                                             : Layout::kDeconv;
     return SpecFor(layout, dims, group) ? Form{layout, groups} : Form{};
   }
   if (n.op == &op::matmul) {

@@ -92,6 +92,20 @@ std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims&
   return s;
 }
 
+std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y) {
+  const auto rows = ops::SpreadFrom(w, 0, x[1]);
+  const auto cols = ops::SpreadFrom(w, 1, x[2]);
+  if (!rows.ok() || !cols.ok() || IsEmpty(x) || IsEmpty(y) || rows->pad_begin != 0 || cols->pad_begin != 0) return std::nullopt;
+  if (w.stride != w.kernel || w.dilation != std::array<std::int64_t, 2>{1, 1}) return std::nullopt;
+  if (y[1] != x[1] * w.kernel[0] || y[2] != x[2] * w.kernel[1]) return std::nullopt;
+  ConvShape s = ShapeOfMatmul(x[2], x[3], w.kernel[1] * y[3]);
+  s.batch = x[0];
+  s.in_h = x[1];
+  s.out_h = y[1];
+  s.row_matrices = w.kernel[0];
+  return s;
+}
+
 ConvShape ShapeOfMatmul(std::int64_t rows, std::int64_t k, std::int64_t n) {
   ConvShape s;
   s.in_w = s.out_w = rows;
@@ -115,7 +129,6 @@ std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, cons
   }
   ElementwiseProgram program(step.outputs[0].dims);
   if (!program.AddEpilogue(step)) return nullptr;
-  // A block of a transposed convolution's output is every other pixel: steps are run per pixel, which rows cannot say.
   auto call = std::make_unique<ConvCall>(prep.kernels(), std::move(shape), std::move(program));
   ConvShape& s = call->s_;
   call->name_ = name;
@@ -128,7 +141,12 @@ std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, cons
   call->panel_stride_ = s.k() * kPanel;
   if (bias != nullptr) {
     call->bias_ = static_cast<const float*>(bias->constant);
-    if (s.groups > 1) {
+    const std::int64_t channels = step.outputs[0].dims.back();
+    if (s.out_c != channels) {  // several pixels to a row of the product: the bias as often
+      call->group_bias_.assign(static_cast<std::size_t>(call->group_panels_ * kPanel), 0.0f);
+      for (std::int64_t i = 0; i < s.out_c; ++i) call->group_bias_[static_cast<std::size_t>(i)] = call->bias_[i % channels];
+      call->bias_ = call->group_bias_.data();
+    } else if (s.groups > 1) {
       call->group_bias_.assign(static_cast<std::size_t>(s.groups * call->group_panels_ * kPanel), 0.0f);
       for (std::int64_t g = 0; g < s.groups; ++g) {
         std::copy_n(call->bias_ + g * group_out, group_out, call->group_bias_.data() + g * call->group_panels_ * kPanel);
@@ -141,7 +159,7 @@ std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, cons
   const double want = std::clamp(macs / kTaskMacs, 1.0, 4.0 * prep.threads());
   call->tasks_ = prep.threads() == 1 ? 1 : std::min(call->units_, static_cast<std::int64_t>(want));
   // Too few pixels for all threads, but enough work: split the output channels too.
-  if (prep.threads() > 1 && call->units_ < 2 * prep.threads() && want >= 2 && s.groups == 1) {
+  if (prep.threads() > 1 && call->units_ < 2 * prep.threads() && want >= 2 && s.groups == 1 && s.row_matrices == 1) {
     call->panel_chunks_ = std::min(call->group_panels_, static_cast<std::int64_t>(want));
     call->units_ *= call->panel_chunks_;
     call->tasks_ = std::min(call->units_, static_cast<std::int64_t>(want));
@@ -156,11 +174,9 @@ void ConvCall::Split() {
   constexpr std::int64_t kOutFloats = 6144;
   const std::int64_t rows = kernels_.gemm_rows;
   chunk_ = std::clamp(kOutFloats / s_.out_c / rows * rows, rows, std::max<std::int64_t>(rows, 96 / rows * rows));
-  phase_chunks_.assign(1, 0);
-  for (const ColumnPhase& p : s_.phases) {
-    phase_chunks_.push_back(phase_chunks_.back() + (p.count + chunk_ - 1) / chunk_);
-  }
-  units_ = s_.batch * s_.out_h * phase_chunks_.back();
+  whole_rows_ = s_.phases.size() > 1;  // the steps after it want pixels that follow each other
+  row_chunks_ = whole_rows_ ? 1 : (s_.phases[0].count + chunk_ - 1) / chunk_;
+  units_ = s_.batch * s_.out_h * row_chunks_;
 }
 
 ConvCall::Rows ConvCall::RowsOf(std::int64_t oy) const {
@@ -171,6 +187,8 @@ ConvCall::Rows ConvCall::RowsOf(std::int64_t oy) const {
       const std::int64_t at = oy + s_.pad_top - ky * s_.dilation_h;
       if (at < 0 || at % s_.stride_h != 0) continue;
       iy = at / s_.stride_h;
+    } else if (s_.row_matrices > 1) {
+      iy = oy / s_.row_matrices;
     } else {
       iy = oy * s_.stride_h - s_.pad_top + ky * s_.dilation_h;
     }
@@ -249,46 +267,44 @@ void ConvCall::RunSpan(const Task& t, GemmTile tile, const ColumnPhase& phase, c
 void ConvCall::RunUnit(const Task& t, std::int64_t unit) const {
   const std::int64_t panel_chunk = unit % panel_chunks_;
   unit /= panel_chunks_;
-  const std::int64_t chunks = phase_chunks_.back();
-  const std::int64_t chunk = unit % chunks;
-  const std::int64_t oy = unit / chunks % s_.out_h;
-  const std::int64_t n = unit / chunks / s_.out_h;
-  std::size_t p = 0;
-  while (phase_chunks_[p + 1] <= chunk) ++p;
-  const ColumnPhase& phase = s_.phases[p];
-  const std::int64_t phase_chunks = phase_chunks_[p + 1] - phase_chunks_[p];
-  const std::int64_t index = chunk - phase_chunks_[p];
-  const std::int64_t j0 = index * phase.count / phase_chunks;
-  const std::int64_t j1 = (index + 1) * phase.count / phase_chunks;
-
-  const Rows rows = RowsOf(oy);
-  const float* image = t.x + n * s_.in_h * s_.in_w * s_.in_c;
-  const std::int64_t pixel0 = (n * s_.out_h + oy) * s_.out_w;
-  float* out_row = t.y + pixel0 * s_.out_c;
+  const std::int64_t row = unit / row_chunks_;
+  const Rows rows = RowsOf(row % s_.out_h);
+  const std::int64_t pixel0 = row * s_.out_w;
   const std::int64_t group_out = s_.out_c / s_.groups;
   const std::int64_t panel0 = panel_chunk * group_panels_ / panel_chunks_;
   const std::int64_t panel1 = (panel_chunk + 1) * group_panels_ / panel_chunks_;
   const std::int64_t col0 = panel0 * kPanel;
   const std::int64_t cols = std::min(panel1 * kPanel, group_out) - col0;
-  for (std::int64_t g = 0; g < s_.groups; ++g) {
-    GemmTile tile;
-    tile.panel_stride = panel_stride_;
-    tile.w = w_ + (g * group_panels_ + panel0) * panel_stride_;
-    tile.cols = cols;
-    tile.bias = bias_ == nullptr ? nullptr : bias_ + g * group_panels_ * kPanel + col0;
-    tile.lo = lo_;
-    tile.hi = hi_;
-    RunSpan(t, tile, phase, rows, image + g * (s_.in_c / s_.groups), out_row + g * group_out + col0, j0, j1);
-  }
-  if (program_.empty()) return;
-  const std::int64_t last_col = s_.groups > 1 ? s_.out_c : cols;
-  if (phase.step == 1) {
-    program_.RunInPlace(kernels_, *t.steps, {t.y, pixel0 + j0, j1 - j0, col0, last_col});
+  const auto run = [&](const ColumnPhase& phase, std::int64_t j0, std::int64_t j1) {
+    for (std::int64_t g = 0; g < s_.groups; ++g) {
+      GemmTile tile;
+      tile.panel_stride = panel_stride_;
+      const std::int64_t matrix = s_.row_matrices > 1 ? row % s_.row_matrices : g;
+      tile.w = w_ + (matrix * group_panels_ + panel0) * panel_stride_;
+      tile.cols = cols;
+      tile.bias = bias_ == nullptr ? nullptr : bias_ + g * group_panels_ * kPanel + col0;
+      tile.lo = lo_;
+      tile.hi = hi_;
+      const float* image = t.x + row / s_.out_h * s_.in_h * s_.in_w * s_.in_c + g * (s_.in_c / s_.groups);
+      RunSpan(t, tile, phase, rows, image, t.y + pixel0 * s_.out_c + g * group_out + col0, j0, j1);
+    }
+  };
+  // In the tensor's own pixels, of which a row of the product may hold several.
+  const std::int64_t pixels = s_.out_c / program_.cols();
+  const std::int64_t steps_cols = s_.groups > 1 || pixels > 1 ? program_.cols() : cols;
+  if (whole_rows_) {
+    for (const ColumnPhase& phase : s_.phases) {
+      for (std::int64_t j = 0; j < phase.count; j += chunk_) run(phase, j, std::min(j + chunk_, phase.count));
+    }
+    program_.RunInPlace(kernels_, *t.steps, {t.y, pixel0, s_.out_w, col0, steps_cols});
     return;
   }
-  for (std::int64_t j = j0; j < j1; ++j) {  // every other pixel: one at a time
-    program_.RunInPlace(kernels_, *t.steps, {t.y, pixel0 + phase.first + j * phase.step, 1, col0, last_col});
-  }
+  const ColumnPhase& phase = s_.phases[0];
+  const std::int64_t chunk = unit % row_chunks_;
+  const std::int64_t j0 = chunk * phase.count / row_chunks_;
+  const std::int64_t j1 = (chunk + 1) * phase.count / row_chunks_;
+  run(phase, j0, j1);
+  program_.RunInPlace(kernels_, *t.steps, {t.y, (pixel0 + j0) * pixels, (j1 - j0) * pixels, col0, steps_cols});
 }
 
 Status ConvCall::Run(const Frame& frame) const {

@@ -31,6 +31,7 @@ struct ConvShape {
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, dilation_h = 1, pad_top = 0;
   bool transposed = false;
+  std::int64_t row_matrices = 1;  // more: output row oy is input row oy / this times matrix oy % this
   bool merged = false;  // a tap is a whole kernel row: kernel_w * in_c floats in a row
   std::vector<ColumnPhase> phases;
   std::int64_t run() const { return (merged ? kernel_w : 1) * (in_c / groups); }
@@ -41,6 +42,9 @@ struct ConvShape {
 std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y, std::int64_t groups);
 std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y,
                                        std::int64_t groups);
+// Every input pixel makes pixels of its own (Layout::kDeconvRow): a matrix product per kernel row, whose rows of kw x O
+// lie side by side in the output.
+std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y);
 ConvShape ShapeOfMatmul(std::int64_t rows, std::int64_t k, std::int64_t n);
 
 class ConvCall final : public Call {
@@ -87,10 +91,11 @@ class ConvCall final : public Call {
   std::vector<float> group_bias_;  // padded to 16 for each group
   float lo_ = 0, hi_ = 0;
   std::int64_t panel_stride_ = 0, group_panels_ = 0;
-  // Units of work: batch x output row x phase x chunk of columns x chunk of panels.
+  // Units of work: batch x output row x chunk of columns x chunk of panels; a whole row where there are phases.
   std::int64_t chunk_ = 1;         // columns
   std::int64_t panel_chunks_ = 1;
-  std::vector<std::int64_t> phase_chunks_;  // columns' chunks before phase p, and in all
+  std::int64_t row_chunks_ = 1;
+  bool whole_rows_ = false;
   std::int64_t units_ = 0;
   std::int64_t tasks_ = 1;
   std::uint64_t pack_floats_ = 0;  // per task

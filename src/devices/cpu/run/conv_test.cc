@@ -32,7 +32,9 @@ TestStep MakeConv(const ConvCase& c, Random& random) {
   s.attrs.Set("dilations", c.dilations);
   s.attrs.Set("group", c.group);
   const bool depthwise = !c.transposed && c.group > 1 && c.group == c.c && c.o == c.c;
-  const Layout layout = c.transposed ? Layout::kDeconv : depthwise ? Layout::kDepthwise : Layout::kConv;
+  const bool pixelwise = c.transposed && c.group == 1 && c.strides == ops::Ints{c.kh, c.kw} && c.pads == ops::Ints(4, 0) &&
+                         c.dilations == ops::Ints{1, 1};
+  const Layout layout = pixelwise ? Layout::kDeconvRow : c.transposed ? Layout::kDeconv : depthwise ? Layout::kDepthwise : Layout::kConv;
   const Dims w = c.transposed ? Dims{c.c, c.o / c.group, c.kh, c.kw} : Dims{c.o, c.c / c.group, c.kh, c.kw};
   s.inputs = {{.value = random.Floats({c.n, c.h, c.w, c.c})},
               {.value = random.Floats(w), .constant = true, .layout = layout, .groups = static_cast<std::uint32_t>(c.group)}};
@@ -96,7 +98,9 @@ TEST(ConvKernels, AgreeWithTheReferenceOnPpOcrShapes) {
       {.h = 10, .w = 11, .c = 40, .o = 40, .kh = 5, .kw = 5, .group = 40, .strides = {2, 1}, .pads = {2, 2, 2, 2}},
       {.h = 10, .w = 21, .c = 16, .o = 16, .group = 16},
       {.h = 5, .w = 7, .c = 24, .o = 24, .kh = 2, .kw = 2, .strides = {2, 2}, .pads = {0, 0, 0, 0}, .transposed = true},
-      {.h = 5, .w = 7, .c = 24, .o = 1, .kh = 2, .kw = 2, .strides = {2, 2}, .pads = {0, 0, 0, 0}, .transposed = true},
+      {.h = 5, .w = 70, .c = 24, .o = 1, .kh = 2, .kw = 2, .strides = {2, 2}, .pads = {0, 0, 0, 0}, .transposed = true},
+      {.n = 2, .h = 4, .w = 6, .c = 5, .o = 7, .kh = 1, .kw = 3, .strides = {1, 3}, .pads = {0, 0, 0, 0}, .transposed = true},
+      {.n = 2, .h = 4, .w = 6, .c = 5, .o = 7, .kh = 3, .kw = 1, .strides = {3, 1}, .pads = {0, 0, 0, 0}, .transposed = true},
   };
   for (const ConvCase& c : cases) {
     Check(c, random, false);

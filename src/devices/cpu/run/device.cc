@@ -1,7 +1,6 @@
 // hal::Device on this machine's cores: memory is the host's, works run one after the other on a queue thread, each spread
 // over the shared pool.
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -10,24 +9,10 @@
 #include "devices/cpu/run/driver.h"
 #include "devices/cpu/run/kernels/kernels.h"
 #include "devices/cpu/run/queue.h"
+#include "hal/host_memory.h"
 
 namespace npukit::devices::cpu {
 namespace {
-
-class CpuBuffer final : public hal::Buffer {
- public:
-  CpuBuffer(std::byte* host, std::uint64_t size, bool owned) : host_(host), size_(size), owned_(owned) {}
-  ~CpuBuffer() override {
-    if (owned_) std::free(host_);
-  }
-  std::byte* host() override { return host_; }
-  std::uint64_t size_bytes() const override { return size_; }
-
- private:
-  std::byte* host_;
-  std::uint64_t size_;
-  bool owned_;
-};
 
 // The executables a device has loaded and that are alive: a Work with another device's is refused, not misread (there is no
 // RTTI to ask). Shared with the executables' deleters, which may outlive the device.
@@ -36,26 +21,7 @@ struct Loaded {
   std::set<const hal::Executable*> alive;  // guarded by mutex
 };
 
-Status CheckBinding(const hal::Binding& b, const tensor::Type& type, const char* what, std::size_t i) {
-  if (b.buffer == nullptr) return InvalidArgument(Cat("cpu: ", what, " ", i, " has no buffer"));
-  if (!(b.type == type)) {
-    return InvalidArgument(Cat("cpu: ", what, " ", i, ": expected ", type.ToString(), ", found ", b.type.ToString()));
-  }
-  const std::uint64_t need = type.bytes().value_or(0);
-  const std::uint64_t size = b.buffer->size_bytes();
-  if (b.offset > size || need > size - b.offset) {
-    return InvalidArgument(Cat("cpu: ", what, " ", i, ": ", need, " bytes at ", b.offset, " in a buffer of ", size));
-  }
-  const std::uint64_t align = static_cast<std::uint64_t>(std::clamp(tensor::DTypeBits(type.dtype) / 8, 1, 8));
-  if ((reinterpret_cast<std::uintptr_t>(b.buffer->host()) + b.offset) % align != 0) {
-    return InvalidArgument(Cat("cpu: ", what, " ", i, " is not aligned to its ", align, "-byte elements"));
-  }
-  return OkStatus();
-}
-
-std::uintptr_t AddressOf(const hal::Binding& b) {
-  return b.buffer == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(b.buffer->host()) + static_cast<std::uintptr_t>(b.offset);
-}
+std::uintptr_t AddressOf(const hal::Binding& b) { return reinterpret_cast<std::uintptr_t>(hal::HostAddress(b)); }
 
 class CpuDevice final : public hal::Device {
  public:
@@ -69,20 +35,8 @@ class CpuDevice final : public hal::Device {
 
   const hal::DeviceInfo& info() const override { return info_; }
 
-  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override {
-    const std::uint64_t a = std::max<std::uint64_t>(spec.alignment, 64);
-    if ((a & (a - 1)) != 0) return InvalidArgument(Cat("cpu: alignment ", spec.alignment, " is no power of two"));
-    if (spec.size_bytes > SIZE_MAX - a) return Status(Code::kOutOfMemory, "cpu: buffer size overflows");
-    const std::uint64_t rounded = std::max((spec.size_bytes + a - 1) / a * a, a);
-    void* p = std::aligned_alloc(static_cast<std::size_t>(a), static_cast<std::size_t>(rounded));
-    if (p == nullptr) return Status(Code::kOutOfMemory, Cat("cpu: no memory for ", spec.size_bytes, " bytes"));
-    return hal::BufferPtr(std::make_shared<CpuBuffer>(static_cast<std::byte*>(p), spec.size_bytes, true));
-  }
-
-  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override {
-    if (memory.host == nullptr && memory.size_bytes != 0) return InvalidArgument("cpu: no memory to import");
-    return hal::BufferPtr(std::make_shared<CpuBuffer>(static_cast<std::byte*>(memory.host), memory.size_bytes, false));
-  }
+  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override { return hal::AllocateHost(spec); }
+  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override { return hal::ImportHost(memory); }
 
   Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const hal::WeightView> weights) override {
     NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<CpuExecutable> exe,
@@ -115,7 +69,7 @@ class CpuDevice final : public hal::Device {
     // Shares the handle's ownership, so the executable outlives the work.
     std::shared_ptr<CpuExecutable> exe(work.executable, static_cast<CpuExecutable*>(work.executable.get()));
     Job job;
-    NPUKIT_RETURN_IF_ERROR(CheckBindings(work, *exe));
+    if (Status s = CheckBindings(work, *exe); !s.ok()) return s.WithContext("cpu");
     job.bases.resize(kFirstBoundaryBase + work.inputs.size() + work.outputs.size());
     job.bases[kAbsoluteBase] = 0;
     job.bases[kScratchBase] = AddressOf(work.scratch);
@@ -131,7 +85,7 @@ class CpuDevice final : public hal::Device {
     job.waits = work.waits;
     job.cancel = work.cancel;
     job.deadline_ns = work.deadline_ns;
-    job.fence = std::make_shared<CpuFence>();
+    job.fence = std::make_shared<hal::SignalFence>();
     hal::FencePtr fence = job.fence;
     queue_->Push(std::move(job));
     return fence;
@@ -146,23 +100,16 @@ class CpuDevice final : public hal::Device {
  private:
   static Status CheckBindings(const hal::Work& work, const CpuExecutable& exe) {
     if (work.inputs.size() != exe.input_types().size() || work.outputs.size() != exe.output_types().size()) {
-      return InvalidArgument(Cat("cpu: expected ", exe.input_types().size(), " inputs and ", exe.output_types().size(),
+      return InvalidArgument(Cat("expected ", exe.input_types().size(), " inputs and ", exe.output_types().size(),
                                  " outputs, found ", work.inputs.size(), " and ", work.outputs.size()));
     }
     for (std::size_t i = 0; i < work.inputs.size(); ++i) {
-      NPUKIT_RETURN_IF_ERROR(CheckBinding(work.inputs[i], exe.input_types()[i], "input", i));
+      NPUKIT_RETURN_IF_ERROR(hal::CheckBinding(work.inputs[i], exe.input_types()[i], "input", i));
     }
     for (std::size_t i = 0; i < work.outputs.size(); ++i) {
-      NPUKIT_RETURN_IF_ERROR(CheckBinding(work.outputs[i], exe.output_types()[i], "output", i));
+      NPUKIT_RETURN_IF_ERROR(hal::CheckBinding(work.outputs[i], exe.output_types()[i], "output", i));
     }
-    const std::uint64_t need = exe.scratch_bytes();
-    if (need == 0) return OkStatus();
-    const std::uint64_t have = work.scratch.buffer == nullptr ? 0 : work.scratch.buffer->size_bytes();
-    if (work.scratch.offset > have || need > have - work.scratch.offset) {
-      return InvalidArgument(Cat("cpu: expected ", need, " bytes of scratch, found ", have, " less ", work.scratch.offset));
-    }
-    if (AddressOf(work.scratch) % kScratchAlignment != 0) return InvalidArgument("cpu: scratch is not 64-byte aligned");
-    return OkStatus();
+    return hal::CheckScratch(work.scratch, exe.scratch_bytes());
   }
 
   hal::DeviceInfo info_;

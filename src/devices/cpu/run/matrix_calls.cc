@@ -24,13 +24,15 @@ std::unique_ptr<Call> Prepare_conv_f32(const StepView& step, Preparation& prep) 
   const Operand* w = step.Input(1);
   const bool transposed = step.def == &op::conv_transpose2d;
   if (!IsF32Step(step) || w == nullptr || w->constant == nullptr || !BiasFits(step)) return nullptr;
-  if (w->layout != (transposed ? Layout::kDeconv : Layout::kConv)) return nullptr;
+  const bool pixelwise = transposed && w->layout == Layout::kDeconvRow;
+  if (!pixelwise && w->layout != (transposed ? Layout::kDeconv : Layout::kConv)) return nullptr;
   const std::int64_t groups = step.attrs->Int("group", 1);
   if (groups != w->groups || w->dims.size() != 4) return nullptr;
   const auto window = ops::ReadWindow(*step.attrs, {w->dims[2], w->dims[3]});
   if (!window.ok() || !window->nhwc) return nullptr;
-  auto shape = transposed ? ShapeOfDeconv(*window, step.inputs[0].dims, step.outputs[0].dims, groups)
-                          : ShapeOfConv(*window, step.inputs[0].dims, step.outputs[0].dims, groups);
+  auto shape = pixelwise    ? ShapeOfPixelwiseDeconv(*window, step.inputs[0].dims, step.outputs[0].dims)
+               : transposed ? ShapeOfDeconv(*window, step.inputs[0].dims, step.outputs[0].dims, groups)
+                            : ShapeOfConv(*window, step.inputs[0].dims, step.outputs[0].dims, groups);
   if (!shape) return nullptr;
   return ConvCall::Make(step, std::move(*shape), static_cast<const float*>(w->constant), step.Input(2),
                         transposed ? "deconv_f32" : "conv_f32", prep);

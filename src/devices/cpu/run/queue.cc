@@ -28,29 +28,6 @@ bool SpinUntil(const F& done) {
 
 }  // namespace
 
-Status CpuFence::Wait() {
-  if (!SpinUntil([&] { return done(); })) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    cv_.wait(lock, [&] { return done(); });
-  }
-  // Signal holds the mutex until its last touch: after this the fence may be destroyed.
-  std::lock_guard<std::mutex> lock(mutex_);
-  return status_;
-}
-
-hal::Timing CpuFence::timing() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return timing_;
-}
-
-void CpuFence::Signal(Status status, const hal::Timing& timing) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  status_ = std::move(status);
-  timing_ = timing;
-  done_.store(true, std::memory_order_release);
-  cv_.notify_all();
-}
-
 Result<std::unique_ptr<Queue>> Queue::Start(std::shared_ptr<ThreadPool> pool, bool virtual_clock) {
   std::unique_ptr<Queue> q(new Queue(std::move(pool), virtual_clock));
   const auto entry = [](void* self) -> void* {
@@ -141,7 +118,7 @@ void Queue::Do(Job& job) {
   t.energy_pj = e.total_energy_pj();
   t.energy_kind = e.kind;
   // Whoever waits may free the buffers' owner at once: let go of them first.
-  const std::shared_ptr<CpuFence> fence = std::move(job.fence);
+  const std::shared_ptr<hal::SignalFence> fence = std::move(job.fence);
   job = Job();
   fence->Signal(std::move(status), t);
 }

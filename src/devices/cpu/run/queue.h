@@ -11,23 +11,9 @@
 
 #include "devices/cpu/run/executable.h"
 #include "hal/device.h"
+#include "hal/signal_fence.h"
 
 namespace npukit::devices::cpu {
-
-class CpuFence final : public hal::Fence {
- public:
-  Status Wait() override;
-  bool done() const override { return done_.load(std::memory_order_acquire); }
-  hal::Timing timing() const override;
-  void Signal(Status status, const hal::Timing& timing);
-
- private:
-  std::atomic<bool> done_{false};
-  mutable std::mutex mutex_;
-  std::condition_variable cv_;
-  Status status_;         // written before done_
-  hal::Timing timing_;    // written before done_
-};
 
 // A work, checked and with its addresses resolved. Holds what must stay alive until it is done.
 struct Job {
@@ -37,7 +23,7 @@ struct Job {
   std::vector<std::uintptr_t> bases;
   const std::atomic<bool>* cancel = nullptr;
   std::int64_t deadline_ns = 0;
-  std::shared_ptr<CpuFence> fence;
+  std::shared_ptr<hal::SignalFence> fence;
 };
 
 class Queue {

@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "base/text.h"
@@ -16,6 +15,7 @@
 #include "devices/cpu/run/executable.h"
 #include "devices/cpu/run/kernels/kernels.h"
 #include "testing/cases.h"
+#include "testing/random.h"
 
 namespace npukit::devices::cpu {
 
@@ -152,20 +152,16 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
   return run;
 }
 
-class Random {
+class Random : public testing::Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::int64_t Int(std::int64_t from, std::int64_t to) { return std::uniform_int_distribution<std::int64_t>(from, to)(engine_); }
-  bool Coin() { return Int(0, 1) == 1; }
+  using testing::Random::Random;
+  std::int64_t Int(std::int64_t from, std::int64_t to) { return Between(from, to); }
+  bool Coin() { return OneIn(2); }
   tensor::Value Floats(tensor::Dims dims, float from = -2, float to = 2) {
     auto v = tensor::Value::Allocate(tensor::DType::kF32, std::move(dims)).value();
-    std::uniform_real_distribution<float> f(from, to);
-    for (float& x : v.as_mutable<float>()) x = f(engine_);
+    for (float& x : v.as_mutable<float>()) x = static_cast<float>(Real(from, to));
     return v;
   }
-
- private:
-  std::mt19937_64 engine_;
 };
 
 // Device against reference on every target, both ends guarded, one and three threads. `kernel`: the one that must take the

@@ -48,9 +48,9 @@ HWY_INLINE void Vector(const DepthwiseTile& t, std::int64_t pixel0, std::int64_t
   for (int p = 0; p < kPixels; ++p) {
     float* out = t.out + (pixel0 + p) * t.channels + c;
     if constexpr (kPart) {
-      StoreFirst(Clamp(acc[p], lo, hi), d, out, left);
+      StoreFirst(ClampTo(acc[p], lo, hi), d, out, left);
     } else {
-      hn::StoreU(Clamp(acc[p], lo, hi), d, out);
+      hn::StoreU(ClampTo(acc[p], lo, hi), d, out);
     }
   }
 }

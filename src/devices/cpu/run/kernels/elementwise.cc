@@ -34,19 +34,19 @@ HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
     case EwOp::kClip: {
       const V lo = hn::Set(d, s.p0);
       const V hi = hn::Set(d, s.p1);
-      Each(x, [&](V v) { return Clamp(v, lo, hi); });
+      Each(x, [&](V v) { return ClampTo(v, lo, hi); });
       break;
     }
     case EwOp::kHardSigmoid: {
       const V alpha = hn::Set(d, s.p0);
       const V beta = hn::Set(d, s.p1);
-      Each(x, [&](V v) { return Clamp(hn::MulAdd(v, alpha, beta), zero, one); });
+      Each(x, [&](V v) { return ClampTo(hn::MulAdd(v, alpha, beta), zero, one); });
       break;
     }
     case EwOp::kHardSwish: {
       const V sixth = hn::Set(d, 1.0f / 6);
       const V half = hn::Set(d, 0.5f);
-      Each(x, [&](V v) { return hn::Mul(v, Clamp(hn::MulAdd(v, sixth, half), zero, one)); });
+      Each(x, [&](V v) { return hn::Mul(v, ClampTo(hn::MulAdd(v, sixth, half), zero, one)); });
       break;
     }
     case EwOp::kSigmoid: Each(x, [&](V v) { return Sigmoid(v); }); break;

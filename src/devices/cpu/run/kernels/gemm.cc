@@ -77,14 +77,63 @@ void Block(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
   const std::int64_t cols = t.cols - col0;
   if (cols >= kPanels * 16) {
     for (int r = 0; r < kRows; ++r) {
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(Clamp(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes);
     }
     return;
   }
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const std::int64_t left = cols - v * kLanes;
-      if (left > 0) StoreUpTo(Clamp(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes, left);
+      if (left > 0) StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes, left);
+    }
+  }
+}
+
+// The last panel when at most 8 of its columns are used: vectors of 8, so that the other half costs nothing.
+template <int kRows>
+void HalfBlock(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
+  using H = hn::CappedTag<float, 8>;
+  using HV = hn::Vec<H>;
+  constexpr std::int64_t kHalfLanes = static_cast<std::int64_t>(hn::MaxLanes(H()));
+  constexpr int kVectors = static_cast<int>(8 / kHalfLanes);
+  const H d;
+  HV acc[kRows][kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const HV init = t.bias != nullptr ? hn::LoadU(d, t.bias + col0 + v * kHalfLanes) : hn::Zero(d);
+    for (int r = 0; r < kRows; ++r) acc[r][v] = init;
+  }
+  const float* panel = t.w + (col0 / 16) * t.panel_stride;
+  const std::int64_t s = t.a_stride;
+  for (std::int64_t g = 0; g < t.segment_count; ++g) {
+    const float* w = panel + t.segments[g].k * 16;
+    const float* a0 = t.segments[g].a + row0 * s;
+    const float* a3 = a0 + 3 * s;
+    const float* a6 = a0 + 6 * s;
+#if HWY_ARCH_X86
+    asm("" : "+r"(a3), "+r"(a6));  // see Block
+#endif
+    for (std::int64_t k = 0; k < t.run; ++k) {
+      HV b[kVectors];
+      for (int v = 0; v < kVectors; ++v) b[v] = hn::LoadU(d, w + v * kHalfLanes);
+      w += 16;
+      for (int r = 0; r < kRows; ++r) {
+        const float* base = r < 3 ? a0 : r < 6 ? a3 : a6;
+        const HV x = hn::Set(d, base[(r % 3) * s]);
+        for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::MulAdd(x, b[v], acc[r][v]);
+      }
+      ++a0;
+      ++a3;
+      ++a6;
+    }
+  }
+  const HV lo = hn::Set(d, t.lo);
+  const HV hi = hn::Set(d, t.hi);
+  float* out = t.out + row0 * t.out_stride + col0;
+  const std::int64_t cols = t.cols - col0;
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      const std::int64_t left = cols - v * kHalfLanes;
+      if (left > 0) StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kHalfLanes, left);
     }
   }
 }
@@ -121,11 +170,40 @@ void RowBlocks(const GemmTile& t, std::int64_t row0, std::int64_t col0, int rows
   }
 }
 
+constexpr int kMaxHalfRows = HWY_TARGET == HWY_SCALAR ? 2 : 8;
+
+void HalfRowBlocks(const GemmTile& t, std::int64_t row0, std::int64_t col0, int rows) {
+  switch (rows) {
+    case 1: return HalfBlock<1>(t, row0, col0);
+    case 2: return HalfBlock<2>(t, row0, col0);
+#if HWY_TARGET != HWY_SCALAR
+    case 3: return HalfBlock<3>(t, row0, col0);
+    case 4: return HalfBlock<4>(t, row0, col0);
+    case 5: return HalfBlock<5>(t, row0, col0);
+    case 6: return HalfBlock<6>(t, row0, col0);
+    case 7: return HalfBlock<7>(t, row0, col0);
+    case 8: return HalfBlock<8>(t, row0, col0);
+#endif
+    default: return;
+  }
+}
+
+// Calls f(first row, rows) for blocks of at most `most` rows, as even as can be (49 rows as 7 x 7).
+template <class F>
+HWY_INLINE void SplitRows(std::int64_t rows, std::int64_t most, const F& f) {
+  const std::int64_t blocks = (rows + most - 1) / most;
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t row0 = b * rows / blocks;
+    f(row0, static_cast<int>((b + 1) * rows / blocks - row0));
+  }
+}
+
 // Panel groups outside, row blocks inside: the group's weights stay in the nearest cache; callers pass few enough rows for
-// theirs to stay too. Rows and panels are split evenly (49 rows as 7 x 7).
+// theirs to stay too.
 void Gemm(const GemmTile& t) {
   if (t.rows <= 0 || t.cols <= 0) return;
-  const std::int64_t panels = (t.cols + 15) / 16;
+  const bool half = t.cols % 16 > 0 && t.cols % 16 <= 8;
+  const std::int64_t panels = (t.cols + 15) / 16 - (half ? 1 : 0);
   const std::int64_t row_blocks = (t.rows + kMaxRows - 1) / kMaxRows;
   const int most_rows = static_cast<int>((t.rows + row_blocks - 1) / row_blocks);
   const std::int64_t most_panels = MaxPanels(most_rows);
@@ -133,11 +211,12 @@ void Gemm(const GemmTile& t) {
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t first = g * panels / groups;
     const std::int64_t last = (g + 1) * panels / groups;
-    for (std::int64_t b = 0; b < row_blocks; ++b) {
-      const std::int64_t row0 = b * t.rows / row_blocks;
-      const std::int64_t row1 = (b + 1) * t.rows / row_blocks;
-      RowBlocks(t, row0, first * 16, static_cast<int>(row1 - row0), static_cast<int>(last - first));
-    }
+    SplitRows(t.rows, kMaxRows, [&](std::int64_t row0, int rows) {
+      RowBlocks(t, row0, first * 16, rows, static_cast<int>(last - first));
+    });
+  }
+  if (half) {
+    SplitRows(t.rows, kMaxHalfRows, [&](std::int64_t row0, int rows) { HalfRowBlocks(t, row0, panels * 16, rows); });
   }
 }
 
