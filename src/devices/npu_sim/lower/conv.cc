@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "base/text.h"
@@ -18,15 +19,14 @@ npu::Place On(npu::Mem mem, std::int64_t addr) {
   return p;
 }
 
-// Where things lie in L1 of one tile: bias, weights, map.
+// Where things lie in L1 of one tile.
 struct L1Layout {
-  std::int64_t bias = 0, weights = 0, map = 0;
+  std::int64_t weights = 0, map = 0;
 };
 
 class ConvEmitter {
  public:
   ConvEmitter(Context& c, const ConvProblem& p, const ConvTiling& t, std::int64_t image) : c_(c), p_(p), g_(p.geometry), t_(t), image_(image) {
-    l1_.weights = RoundUp(g_.out_blocks() * kLanes * 4, npu::kBlockBytes);
     const std::int64_t weights = t.resident_weights ? g_.k1() * g_.out_blocks() : t.chunk * g_.taps() * t.n1;
     l1_.map = l1_.weights + weights * npu::kFractalBytes;
   }
@@ -37,14 +37,6 @@ class ConvEmitter {
 
  private:
   void Prologue() {
-    if (p_.bias >= 0) {
-      npu::Copy copy;
-      copy.src = On(npu::kWeight, 0);
-      copy.src.index = p_.bias;
-      copy.dst = On(npu::kL1, l1_.bias);
-      copy.bytes = Word(g_.out_blocks() * kLanes * 4);
-      c_.Emit(copy);
-    }
     if (t_.resident_weights) LoadWeights(0, g_.k1(), 0, g_.out_blocks());
   }
 
@@ -153,8 +145,7 @@ class ConvEmitter {
       mm.k1 = Word(k1);
       mm.n1 = Word(n1);
       const bool first_step = c_begin == 0 && k == 0;
-      mm.init = !first_step ? npu::kAccumulate : p_.bias >= 0 ? npu::kBias : npu::kZero;
-      mm.bias_addr = Word(l1_.bias + n * kLanes * 4);
+      mm.init = first_step ? npu::kZero : npu::kAccumulate;
       c_.Emit(mm);
     }
   }
@@ -163,13 +154,21 @@ class ConvEmitter {
 
   void Store(const AxisRun& v, const AxisRun& h, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t n1) {
     const UbTile tile = LayOut(p_.steps, n1, rows);
+    const std::int64_t scale = p_.steps.UbBytes(n1, rows), bias = scale + n1 * kLanes * 4;
+    LoadChannels(p_.scale, n, n1, scale);
     npu::L0cToUb move;
+    move.scale_addr = Word(scale);
     move.src_n1_stride = Word(C1Stride(rows));
-    move.dst_addr = Word(tile.addr);
-    move.dst_n1_stride = Word(rows * npu::kBlockBytes);
+    move.dst_addr = Word(tile.main);
+    move.dst_n1_stride = Word(rows * p_.steps.row_bytes());
+    move.dst_type = p_.steps.type();
     move.rows = Word(rows);
     move.n1 = Word(n1);
     c_.Emit(move);
+    if (p_.bias >= 0) {
+      LoadChannels(p_.bias, n, n1, bias);
+      AddBias(tile, bias);
+    }
 
     TilePosition at;
     at.block_begin = n;
@@ -190,7 +189,32 @@ class ConvEmitter {
       at.line_stride = p_.dst_row;
     }
     EmitSteps(c_, p_.steps, tile, at, g_.out_channels, n + n1 == g_.out_blocks());
-    c_.Emit(TileCopy(p_.dst, at, n1, tile.addr, true));
+    c_.Emit(TileCopy(p_.dst, at, n1, tile.shared, true));
+  }
+
+  // fp32 of n1 blocks of channels from block n on.
+  void LoadChannels(std::int32_t weight, std::int64_t n, std::int64_t n1, std::int64_t ub) {
+    npu::Copy copy;
+    copy.src = On(npu::kWeight, n * kLanes * 4);
+    copy.src.index = weight;
+    copy.dst = On(npu::kUb, ub);
+    copy.bytes = Word(n1 * kLanes * 4);
+    c_.Emit(copy);
+  }
+
+  void AddBias(const UbTile& tile, std::int64_t bias) {
+    npu::Binary b;
+    b.dst_type = b.src0_type = p_.steps.type();
+    b.src1_type = npu::kF32;
+    b.dst_addr = b.src0_addr = Word(tile.main);
+    b.src1_addr = Word(bias);
+    b.count[2] = Word(tile.blocks);
+    b.count[3] = Word(tile.rows);
+    b.dst_stride[2] = b.src0_stride[2] = Word(tile.rows * p_.steps.row_bytes());
+    b.dst_stride[3] = b.src0_stride[3] = Word(p_.steps.row_bytes());
+    b.src1_stride[2] = kLanes * 4;
+    b.len = kLanes;
+    c_.Emit(b);
   }
 
   Context& c_;
@@ -215,22 +239,41 @@ void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t) {
   }
 }
 
-Result<std::int32_t> FractalZ(Context& c, const ConvGeometry& g,
-                              const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element) {
+Status AddCubeWeights(Context& c, ConvProblem& p,
+                      const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element) {
+  const ConvGeometry& g = p.geometry;
+  const std::int64_t inner = g.channels * g.taps();
   std::vector<std::byte> bytes(static_cast<std::size_t>(g.k1() * g.out_blocks() * npu::kFractalBytes));
-  for (std::int64_t i = 0; i < g.channels; ++i) {
-    for (std::int64_t kh = 0; kh < g.kernel_h; ++kh) {
-      for (std::int64_t kw = 0; kw < g.kernel_w; ++kw) {
-        const std::int64_t k1 = (i / kLanes * g.kernel_h + kh) * g.kernel_w + kw;
-        for (std::int64_t o = 0; o < g.out_channels; ++o) {
-          const std::uint16_t h = tensor::FloatToHalf(element(o, i, kh, kw));
-          const std::int64_t at = (k1 * g.out_blocks() + o / kLanes) * npu::kFractalBytes + (o % kLanes) * npu::kBlockBytes + (i % kLanes) * 2;
-          std::memcpy(bytes.data() + at, &h, 2);
-        }
+  std::vector<std::byte> scales(static_cast<std::size_t>(g.out_blocks() * kLanes * 4));
+  std::vector<float> row(static_cast<std::size_t>(inner));
+  for (std::int64_t o = 0; o < g.out_channels; ++o) {
+    float largest = 0;
+    for (std::int64_t i = 0; i < g.channels; ++i) {
+      for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
+        const float v = element(o, i, tap / g.kernel_w, tap % g.kernel_w);
+        row[static_cast<std::size_t>(i * g.taps() + tap)] = v;
+        if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+      }
+    }
+    int exponent = 0;
+    if (largest > 0) std::frexp(largest, &exponent);
+    // Powers of two scale exactly as long as they are finite themselves; frexp gives [0.5, 1).
+    exponent = std::clamp(exponent + 1, -100, 100);
+    const float scale = std::ldexp(1.0f, exponent), inverse = std::ldexp(1.0f, -exponent);
+    std::memcpy(scales.data() + o * 4, &scale, 4);
+    for (std::int64_t i = 0; i < g.channels; ++i) {
+      for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
+        const std::uint16_t h = tensor::FloatToHalf(row[static_cast<std::size_t>(i * g.taps() + tap)] * inverse);
+        const std::int64_t k1 = i / kLanes * g.taps() + tap;
+        const std::int64_t at = (k1 * g.out_blocks() + o / kLanes) * npu::kFractalBytes + (o % kLanes) * npu::kBlockBytes +
+                                (i % kLanes) * 2;
+        std::memcpy(bytes.data() + at, &h, 2);
       }
     }
   }
-  return c.AddWeight("f16_fractal_z", std::move(bytes));
+  NPUKIT_ASSIGN_OR_RETURN(p.weight, c.AddWeight("f16_fractal_z", std::move(bytes)));
+  NPUKIT_ASSIGN_OR_RETURN(p.scale, c.AddWeight("f32_channels", std::move(scales)));
+  return OkStatus();
 }
 
 Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int64_t channels) {
@@ -240,7 +283,7 @@ Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int6
     const float v = static_cast<float>(tensor::ElementAsDouble(*bias, i));
     std::memcpy(bytes.data() + i * 4, &v, 4);
   }
-  return c.AddWeight("f32_bias", std::move(bytes));
+  return c.AddWeight("f32_channels", std::move(bytes));
 }
 
 Result<ConvGeometry> GeometryOf(const ir::Graph& graph, const ir::Node& n) {
@@ -288,7 +331,7 @@ Status LowerConv(Context& c, const ir::Node& n) {
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);
-  NPUKIT_ASSIGN_OR_RETURN(p.weight, FractalZ(c, g, [&](std::int64_t o, std::int64_t i, std::int64_t kh, std::int64_t kw) {
+  NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t kh, std::int64_t kw) {
     return static_cast<float>(tensor::ElementAsDouble(w, ((o * g.channels + i) * g.kernel_h + kh) * g.kernel_w + kw));
   }));
   const tensor::Value* bias = ConstantBias(c.graph, n);

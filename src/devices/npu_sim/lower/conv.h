@@ -60,6 +60,7 @@ struct ConvProblem {
   Blocked src;
   Blocked dst;
   std::int32_t weight = -1;  // FRACTAL_Z, k1 * out_blocks fractals
+  std::int32_t scale = -1;   // out_blocks * 16 fp32: what the weights were divided by
   std::int32_t bias = -1;    // out_blocks * 16 fp32, or -1
   StepsPlan steps;           // operands bound
   // Output position (oh, ow) is row image * dst_image + dst_first + oh * dst_row + ow * dst_column of dst.
@@ -68,10 +69,16 @@ struct ConvProblem {
 // Emits the groups of one convolution into the open task.
 void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t);
 
-// Weights [O, I, kh, kw] as element function -> FRACTAL_Z, rounded once. element(o, i, kh, kw).
-Result<std::int32_t> FractalZ(Context& c, const ConvGeometry& g,
-                              const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element);
-Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int64_t channels);  // -1 when null
+// UB that one block of channels takes beside the tile: its scale and its bias.
+inline constexpr std::int64_t kChannelBytes = 2 * npu::kLanes * 4;
+
+// Weights [O, I, kh, kw] as element function -> FRACTAL_Z fp16 and the scale of each output channel, a power of two that
+// brings the channel's largest weight to [0.25, 0.5): folded batch normalisation can leave weights that are subnormal in fp16.
+// The bias joins in fp32 after the cube, since 16-bit accumulators that start from it would round every partial sum to its size.
+Status AddCubeWeights(Context& c, ConvProblem& p,
+                      const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element);
+// fp32 per channel, padded with zeros to whole blocks; -1 when null.
+Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int64_t channels);
 
 // Geometry of a conv2d or pool with layout NHWC.
 Result<ConvGeometry> GeometryOf(const ir::Graph& g, const ir::Node& n);

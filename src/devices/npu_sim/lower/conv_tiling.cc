@@ -59,12 +59,12 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
   const std::int64_t l0a = Half(b.l0a_bytes, fractal) / fractal, l0b = Half(b.l0b_bytes, fractal) / fractal;
   const std::int64_t l0c = Half(b.l0c_bytes, 256 * acc) / (256 * acc);  // in 16 x 16 blocks
   ConvTiling t;
-  const std::int64_t ub_least = steps.UbBytes(1, 1);
+  const auto ub_bytes = [&](std::int64_t blocks, std::int64_t rows) { return steps.UbBytes(blocks, rows) + blocks * kChannelBytes; };
+  const std::int64_t ub_least = ub_bytes(1, 1);
   if (l0a < 1 || l0b < 1) *overflow = {l0a < 1 ? "npu.l0a_bytes" : "npu.l0b_bytes", l0a < 1 ? b.l0a_bytes : b.l0b_bytes, fractal};
   if (l0c < 1) *overflow = {"npu.l0c_bytes", b.l0c_bytes, 256 * acc};
   if (ub_least > b.ub_bytes) *overflow = {"npu.ub_bytes", b.ub_bytes, ub_least};
-  const std::int64_t bias_bytes = g.out_blocks() * kLanes * 4;
-  const std::int64_t l1_least = MapBytes(g, 1, 1, 1) + g.taps() * fractal + RoundUp(bias_bytes, 32);
+  const std::int64_t l1_least = MapBytes(g, 1, 1, 1) + g.taps() * fractal;
   if (l1_least > b.l1_bytes) *overflow = {"npu.sram_bytes", b.l1_bytes, l1_least};
   if (!overflow->fact.empty()) return t;
 
@@ -72,16 +72,16 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
   const std::int64_t positions = g.out_height * g.out_width;
   t.n1 = std::min({g.out_blocks(), l0b, l0c, std::int64_t{8}});
   std::int64_t m1 = std::min({CeilDiv(positions, kLanes), l0a, l0c / t.n1, kMaxM / kLanes});
-  while (m1 > 1 && steps.UbBytes(t.n1, m1 * kLanes) > b.ub_bytes) m1 = CeilDiv(m1, 2);
-  while (t.n1 > 1 && steps.UbBytes(t.n1, m1 * kLanes) > b.ub_bytes) t.n1 = CeilDiv(t.n1, 2);
+  while (m1 > 1 && ub_bytes(t.n1, m1 * kLanes) > b.ub_bytes) m1 = CeilDiv(m1, 2);
+  while (t.n1 > 1 && ub_bytes(t.n1, m1 * kLanes) > b.ub_bytes) t.n1 = CeilDiv(t.n1, 2);
   t.m = std::min(m1 * kLanes, positions);
-  while (t.m > 1 && steps.UbBytes(t.n1, t.m) > b.ub_bytes) --t.m;
+  while (t.m > 1 && ub_bytes(t.n1, t.m) > b.ub_bytes) --t.m;
   t.k1 = std::min({g.k1(), l0a / m1, l0b / t.n1});
 
   // L1: a stretch of whole output rows where it fits, else a part of one; all weights where they leave room.
   const std::int64_t weights = g.k1() * g.out_blocks() * fractal;
-  t.resident_weights = weights + RoundUp(bias_bytes, 32) <= b.l1_bytes / 2;
-  std::int64_t room = b.l1_bytes - RoundUp(bias_bytes, 32);
+  t.resident_weights = weights <= b.l1_bytes / 2;
+  const std::int64_t room = b.l1_bytes;
   t.chunk = g.in_blocks();
   const auto weight_bytes = [&](std::int64_t chunk) {
     return t.resident_weights ? weights : chunk * g.taps() * t.n1 * fractal;

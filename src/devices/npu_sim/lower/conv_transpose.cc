@@ -54,7 +54,7 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
   c.BeginTask(n.name);
   for (std::int64_t y = 0; y < kh; ++y) {
     for (std::int64_t x = 0; x < kw; ++x) {
-      NPUKIT_ASSIGN_OR_RETURN(p.weight, FractalZ(c, g, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
+      NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
         return static_cast<float>(tensor::ElementAsDouble(w, ((i * g.out_channels + o) * kh + y) * kw + x));
       }));
       p.dst_first = y * out_width + x;

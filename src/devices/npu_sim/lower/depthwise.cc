@@ -111,7 +111,8 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       }
       npu::Window w;
       w.op = p.op;
-      w.dst_addr = Word(tile.addr);
+      w.dst_type = p.steps.type();
+      w.dst_addr = Word(tile.main);
       w.src_addr = Word(map);
       w.weight_addr = p.weight >= 0 ? Word(weights) : 0;
       w.weight_stride = p.weight >= 0 ? Word(g.taps() * npu::kBlockBytes) : 0;
@@ -123,8 +124,9 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       w.count[0] = Word(blocks);
       w.count[1] = Word(v.out_size);
       w.count[2] = Word(h.out_size);
-      w.dst_stride[0] = Word(rows * npu::kBlockBytes);
-      w.dst_stride[1] = Word(h.out_size * npu::kBlockBytes);
+      w.dst_stride[0] = Word(rows * p.steps.row_bytes());
+      w.dst_stride[1] = Word(h.out_size * p.steps.row_bytes());
+      w.dst_stride[2] = Word(p.steps.row_bytes());
       w.src_stride[0] = Word(map_h * map_w * npu::kBlockBytes);
       w.src_stride[1] = Word(g.stride_h * map_w * npu::kBlockBytes);
       w.src_stride[2] = Word(g.stride_w * npu::kBlockBytes);
@@ -132,7 +134,8 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       if (p.scale != 1.0f) {
         npu::Unary u;
         u.op = npu::UnaryOp::kMuls;
-        u.dst_addr = u.src_addr = Word(tile.addr);
+        u.dst_type = u.src_type = p.steps.type();
+        u.dst_addr = u.src_addr = Word(tile.main);
         u.len = Word(blocks * rows * kLanes);
         u.scalar = p.scale;
         c.Emit(u);
@@ -151,7 +154,7 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       }
       // Only when every tile of the group ends at the last block may the padding be cleared there; one tile wide does.
       EmitSteps(c, p.steps, tile, at, g.out_channels, last_block && block_tiles == 1);
-      c.Emit(TileCopy(p.dst, at, blocks, tile.addr, true));
+      c.Emit(TileCopy(p.dst, at, blocks, tile.shared, true));
     });
   };
   const std::int64_t all = g.out_blocks();

@@ -38,9 +38,9 @@ void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsP
         at.row_step[1] = g.size1;
         at.line_rows = g.size1;
         const UbTile tile = LayOut(steps, g.size0, g.size1);
-        c.Emit(TileCopy(src, at, g.size0, tile.addr, false));
+        EmitLoad(c, steps, tile, src, at);
         EmitSteps(c, steps, tile, at, dst.channels, last);
-        c.Emit(TileCopy(dst, at, g.size0, tile.addr, true));
+        c.Emit(TileCopy(dst, at, g.size0, tile.shared, true));
       });
     });
   };

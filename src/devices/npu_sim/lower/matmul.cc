@@ -25,7 +25,7 @@ Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, Ste
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);
-  NPUKIT_ASSIGN_OR_RETURN(p.weight, FractalZ(c, p.geometry, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
+  NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
     return static_cast<float>(tensor::ElementAsDouble(w, i * s.n + o));
   }));
   const tensor::Value* bias = ConstantBias(c.graph, n);
@@ -170,8 +170,9 @@ class BatchEmitter {
     const UbTile tile = LayOut(steps_, n1, g.size1);
     npu::L0cToUb move;
     move.src_n1_stride = Word(C1Stride(g.size1));
-    move.dst_addr = Word(tile.addr);
-    move.dst_n1_stride = Word(g.size1 * npu::kBlockBytes);
+    move.dst_addr = Word(tile.main);
+    move.dst_n1_stride = Word(g.size1 * steps_.row_bytes());
+    move.dst_type = steps_.type();
     move.rows = Word(g.size1);
     move.n1 = Word(n1);
     c_.Emit(move);
@@ -182,7 +183,7 @@ class BatchEmitter {
     at.row_step[1] = g.size1;
     at.line_rows = g.size1;
     EmitSteps(c_, steps_, tile, at, s_.n, n + n1 == NBlocks());
-    c_.Emit(TileCopy(dst_, at, n1, tile.addr, true));
+    c_.Emit(TileCopy(dst_, at, n1, tile.shared, true));
   }
 
   Context& c_;

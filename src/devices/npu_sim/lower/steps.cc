@@ -43,6 +43,7 @@ bool IsBinary(const ops::OpDef* op) {
 }
 
 void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std::int64_t channels, StepProblem* problem) {
+  plan.wide |= s.op != &op::relu && s.op != &op::identity;
   if (IsUnary(s.op)) {
     plan.needs_temp |= NeedsTemp(s);
     plan.steps.push_back(std::move(s));
@@ -62,9 +63,6 @@ void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std:
     *problem = {"unsupported_exponent", s.kind == OperandKind::kScalar ? Cat(static_cast<double>(s.scalar)) : "not a constant"};
     return;
   }
-  plan.has_full |= s.kind == OperandKind::kFull;
-  plan.has_rows |= s.kind == OperandKind::kRows;
-  plan.has_lanes |= s.kind == OperandKind::kChannels || s.kind == OperandKind::kOne;
   plan.needs_temp |= NeedsTemp(s);
   // 0 / 0 in lanes beyond the channels; 1 / x of a zero there.
   plan.dirty_padding |= (s.op == &op::div && (s.kind == OperandKind::kFull || s.kind == OperandKind::kChannels || s.swapped)) ||
@@ -76,15 +74,14 @@ void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std:
 
 std::int64_t StepsPlan::UbBytes(std::int64_t blocks, std::int64_t rows) const {
   const std::int64_t tile = blocks * rows * npu::kBlockBytes;
-  std::int64_t operand = 0;
-  if (has_lanes) operand = std::max(operand, blocks * npu::kBlockBytes);
-  if (has_rows) operand = std::max(operand, rows * npu::kBlockBytes);
-  if (has_full) operand = tile;
-  return tile + (needs_temp ? 2 * tile : 0) + operand;
+  if (!wide) return tile;
+  // One element, one row of channels and one column of rows are no larger than the tile.
+  return 2 * tile + (needs_temp ? 2 * tile : 0) + tile;
 }
 
 StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels, StepProblem* problem) {
   StepsPlan plan;
+  plan.wide = n.op != &op::chain && HasBias(g, n);  // the bias joins in fp32
   for (const ops::EpilogueStep& e : n.epilogue) {
     Step s;
     s.op = e.op;
@@ -123,11 +120,9 @@ StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* ma
   Append(g, plan, std::move(s), out.rows, out.channels, problem);
   if (!problem->code.empty() || n.epilogue.empty()) return plan;
   StepsPlan rest = PlanSteps(g, n, out.rows, out.channels, problem);
+  plan.wide |= rest.wide;
   plan.needs_temp |= rest.needs_temp;
   plan.dirty_padding |= rest.dirty_padding;
-  plan.has_full |= rest.has_full;
-  plan.has_rows |= rest.has_rows;
-  plan.has_lanes |= rest.has_lanes;
   for (Step& r : rest.steps) plan.steps.push_back(std::move(r));
   return plan;
 }
@@ -168,10 +163,32 @@ UbTile LayOut(const StepsPlan& plan, std::int64_t blocks, std::int64_t rows) {
   UbTile t;
   t.blocks = blocks;
   t.rows = rows;
+  if (!plan.wide) return t;
   const std::int64_t tile = blocks * rows * npu::kBlockBytes;
-  t.temp = tile;
-  t.operand = tile + (plan.needs_temp ? 2 * tile : 0);
+  t.temp = 2 * tile;
+  t.shared = 2 * tile + (plan.needs_temp ? 2 * tile : 0);
   return t;
+}
+
+namespace {
+
+// A whole tile as one stretch: main to shared or back.
+void Convert(Context& c, const UbTile& t, bool to_main) {
+  npu::Unary u;
+  u.op = UnaryOp::kCopy;
+  u.dst_type = to_main ? npu::kF32 : npu::kF16;
+  u.src_type = to_main ? npu::kF16 : npu::kF32;
+  u.dst_addr = Word(to_main ? t.main : t.shared);
+  u.src_addr = Word(to_main ? t.shared : t.main);
+  u.len = Word(t.blocks * t.rows * kLanes);
+  c.Emit(u);
+}
+
+}  // namespace
+
+void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Blocked& value, const TilePosition& position) {
+  c.Emit(TileCopy(value, position, tile.blocks, tile.shared, false));
+  if (plan.wide) Convert(c, tile, true);
 }
 
 namespace {
@@ -179,95 +196,73 @@ namespace {
 // Emits vector instructions on one tile.
 class StepEmitter {
  public:
-  StepEmitter(Context& c, const UbTile& t) : c_(c), t_(t) {}
+  StepEmitter(Context& c, const UbTile& t, npu::ElemType type) : c_(c), t_(t), type_(type) {}
 
-  // The whole tile: fp16 at t.addr, fp32 at t.temp.
+  // The whole tile, from main or the temporary to main or the temporary.
   void Unary(UnaryOp op, bool to_temp, bool from_temp, float scalar = 0) {
     npu::Unary u;
     u.op = op;
-    u.dst_type = to_temp ? npu::kF32 : npu::kF16;
-    u.src_type = from_temp ? npu::kF32 : npu::kF16;
-    u.dst_addr = Word(to_temp ? t_.temp : t_.addr);
-    u.src_addr = Word(from_temp ? t_.temp : t_.addr);
+    u.dst_type = u.src_type = type_;
+    u.dst_addr = Word(to_temp ? t_.temp : t_.main);
+    u.src_addr = Word(from_temp ? t_.temp : t_.main);
     u.len = Word(t_.blocks * t_.rows * kLanes);
     u.scalar = scalar;
     c_.Emit(u);
   }
   void InPlace(UnaryOp op, float scalar = 0) { Unary(op, false, false, scalar); }
-  // tile = tile * temp
-  void MulByTemp() {
+  // main = main * other
+  void MulBy(std::int64_t other) {
     npu::Binary b;
     b.op = BinaryOp::kMul;
-    b.src0_type = npu::kF16;
-    b.src1_type = npu::kF32;
-    b.dst_addr = b.src0_addr = Word(t_.addr);
-    b.src1_addr = Word(t_.temp);
+    b.dst_type = b.src0_type = b.src1_type = type_;
+    b.dst_addr = b.src0_addr = Word(t_.main);
+    b.src1_addr = Word(other);
     b.len = Word(t_.blocks * t_.rows * kLanes);
     c_.Emit(b);
   }
-  void Square() {
-    npu::Binary b;
-    b.op = BinaryOp::kMul;
-    b.dst_addr = b.src0_addr = b.src1_addr = Word(t_.addr);
-    b.len = Word(t_.blocks * t_.rows * kLanes);
-    c_.Emit(b);
-  }
-  // temp = sigmoid(tile)
-  void SigmoidToTemp() {
+  void MulByTemp() { MulBy(t_.temp); }
+  void Square() { MulBy(t_.main); }
+  // temp = 1 + exp(-main)
+  void OnePlusExpToTemp() {
     Unary(UnaryOp::kMuls, true, false, -1.0f);
     Unary(UnaryOp::kExp, true, true);
     Unary(UnaryOp::kAdds, true, true, 1.0f);
   }
-  // temp = clip(alpha * tile + beta, 0, .), the upper bound left to the caller
+  // temp = max(alpha * main + beta, 0)
   void HardSigmoidToTemp(float alpha, float beta) {
     Unary(UnaryOp::kMuls, true, false, alpha);
     Unary(UnaryOp::kAdds, true, true, beta);
     Unary(UnaryOp::kMaxs, true, true, 0.0f);
   }
+  // main = main (or the temporary) op operand, the operand being fp16 in the shared room.
   void WithOperand(BinaryOp op, const Step& s, bool from_temp) {
     npu::Binary b;
     b.op = op;
-    b.dst_addr = Word(t_.addr);
-    b.src0_addr = Word(from_temp ? t_.temp : t_.addr);
-    b.src0_type = from_temp ? npu::kF32 : npu::kF16;
-    b.src1_addr = Word(t_.operand);
-    const std::int32_t bytes = from_temp ? 4 : 2;
-    switch (s.kind) {
-      case OperandKind::kFull:
-        b.len = Word(t_.blocks * t_.rows * kLanes);
-        if (s.swapped && (op == BinaryOp::kSub || op == BinaryOp::kDiv)) {
-          std::swap(b.src0_addr, b.src1_addr);
-          std::swap(b.src0_type, b.src1_type);
-        }
-        break;
-      case OperandKind::kOne:
-        b.len = Word(t_.blocks * t_.rows * kLanes);
+    b.dst_type = b.src0_type = type_;
+    b.dst_addr = Word(t_.main);
+    b.src0_addr = Word(from_temp ? t_.temp : t_.main);
+    b.src1_addr = Word(t_.shared);
+    b.len = Word(t_.blocks * t_.rows * kLanes);
+    const std::int64_t row = kLanes * npu::ElemBytes(type_);
+    if (s.kind == OperandKind::kOne) b.src1_scalar = 1;
+    if (s.kind == OperandKind::kChannels || s.kind == OperandKind::kRows) {
+      b.count[2] = Word(t_.blocks);
+      b.count[3] = Word(t_.rows);
+      b.len = kLanes;
+      b.dst_stride[2] = b.src0_stride[2] = Word(t_.rows * row);
+      b.dst_stride[3] = b.src0_stride[3] = Word(row);
+      if (s.kind == OperandKind::kChannels) {
+        b.src1_stride[2] = npu::kBlockBytes;
+      } else {
+        b.src1_stride[3] = npu::kBlockBytes;
         b.src1_scalar = 1;
-        break;
-      case OperandKind::kChannels:
-      case OperandKind::kRows: {
-        b.count[2] = Word(t_.blocks);
-        b.count[3] = Word(t_.rows);
-        b.len = kLanes;
-        b.dst_stride[2] = Word(t_.rows * npu::kBlockBytes);
-        b.dst_stride[3] = npu::kBlockBytes;
-        b.src0_stride[2] = Word(t_.rows * kLanes * bytes);
-        b.src0_stride[3] = Word(kLanes * bytes);
-        if (s.kind == OperandKind::kChannels) {
-          b.src1_stride[2] = npu::kBlockBytes;
-          if (s.swapped && (op == BinaryOp::kSub || op == BinaryOp::kDiv)) {
-            std::swap(b.src0_addr, b.src1_addr);
-            std::swap(b.src0_type, b.src1_type);
-            std::swap(b.src0_stride, b.src1_stride);
-          }
-        } else {
-          b.src1_stride[3] = npu::kBlockBytes;
-          b.src1_scalar = 1;
-        }
-        break;
       }
-      case OperandKind::kNone:
-      case OperandKind::kScalar: break;
+    }
+    const bool ordered = op == BinaryOp::kSub || op == BinaryOp::kDiv;
+    if (s.swapped && ordered && b.src1_scalar == 0) {
+      std::swap(b.src0_addr, b.src1_addr);
+      std::swap(b.src0_type, b.src1_type);
+      std::swap(b.src0_stride, b.src1_stride);
     }
     c_.Emit(b);
   }
@@ -275,6 +270,7 @@ class StepEmitter {
  private:
   Context& c_;
   const UbTile& t_;
+  const npu::ElemType type_;
 };
 
 void EmitScalarStep(StepEmitter& e, const Step& s) {
@@ -301,7 +297,7 @@ void EmitOperandStep(StepEmitter& e, const Step& s) {
   const bool single = s.kind == OperandKind::kOne || s.kind == OperandKind::kRows;
   if (s.op == &op::add) return e.WithOperand(BinaryOp::kAdd, s, false);
   if (s.op == &op::mul) return e.WithOperand(BinaryOp::kMul, s, false);
-  // The single element of src1 cannot stand first: b - a is -(a - b), b / a is (1 / a) * b, both rounded once.
+  // The single element of src1 cannot stand first: b - a is (-a) + b, b / a is (1 / a) * b.
   if (s.swapped && single) {
     if (s.op == &op::sub) {
       e.Unary(UnaryOp::kNeg, true, false);
@@ -332,11 +328,11 @@ void EmitUnaryStep(StepEmitter& e, const Step& s) {
     return e.MulByTemp();
   }
   if (s.op == &op::sigmoid) {
-    e.SigmoidToTemp();
+    e.OnePlusExpToTemp();
     return e.Unary(UnaryOp::kRec, false, true);
   }
   if (s.op == &op::swish) {
-    e.SigmoidToTemp();
+    e.OnePlusExpToTemp();
     e.Unary(UnaryOp::kRec, true, true);
     return e.MulByTemp();
   }
@@ -347,7 +343,7 @@ void EmitUnaryStep(StepEmitter& e, const Step& s) {
 
 void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position, std::int64_t channels,
                bool last_block) {
-  StepEmitter e(c, tile);
+  StepEmitter e(c, tile, plan.type());
   for (const Step& s : plan.steps) {
     if (s.kind == OperandKind::kNone) {
       EmitUnaryStep(e, s);
@@ -373,14 +369,15 @@ void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const Tile
       p.block_step[0] = p.block_step[1] = 0;
       blocks = 1;
     }
-    c.Emit(TileCopy(s.source, p, blocks, tile.operand, false));
+    c.Emit(TileCopy(s.source, p, blocks, tile.shared, false));
     EmitOperandStep(e, s);
   }
+  if (plan.wide) Convert(c, tile, false);
   const std::int64_t used = channels % kLanes;
   if (plan.dirty_padding && last_block && used != 0) {
     npu::Fill f;
     f.mem = npu::kUb;
-    f.addr = Word(tile.addr + (tile.blocks - 1) * tile.rows * npu::kBlockBytes + used * 2);
+    f.addr = Word(tile.shared + (tile.blocks - 1) * tile.rows * npu::kBlockBytes + used * 2);
     f.count[1] = Word(tile.rows);
     f.stride[1] = npu::kBlockBytes;
     f.len = Word(kLanes - used);

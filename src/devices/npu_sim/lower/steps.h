@@ -1,5 +1,8 @@
 // Elementwise work on a tile in UB: epilogues, chains, unary and binary operators. A plan says what each step needs, so that
 // the same function decides whether a tile fits and emits it.
+//
+// Steps run in fp32 and are rounded to fp16 once, when the tile leaves: several roundings in a row, layer after layer, are
+// what costs a deep network its accuracy. A plan without arithmetic (no steps, or relu alone) stays in fp16.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +36,12 @@ struct Step {
 
 struct StepsPlan {
   std::vector<Step> steps;
-  bool needs_temp = false;     // an fp32 copy of the tile
+  bool wide = false;           // the tile is fp32 in UB
+  bool needs_temp = false;     // a second fp32 tile
   bool dirty_padding = false;  // lanes beyond the channels may end as infinity or NaN: cleared at the end
-  bool has_full = false, has_rows = false, has_lanes = false;
-  // Bytes of UB for a tile: the tile itself, the temporary, one operand.
+  npu::ElemType type() const { return wide ? npu::kF32 : npu::kF16; }
+  std::int64_t row_bytes() const { return kLanes * npu::ElemBytes(type()); }
+  // Bytes of UB for a tile: the tile itself, the temporary, and the room that input, operands and result share.
   std::int64_t UbBytes(std::int64_t blocks, std::int64_t rows) const;
 };
 
@@ -65,15 +70,17 @@ struct TilePosition {
 npu::Copy TileCopy(const Blocked& value, const TilePosition& p, std::int64_t blocks, std::int64_t ub, bool to_dram);
 
 struct UbTile {
-  std::int64_t addr = 0;     // fp16 (blocks, rows, 16)
-  std::int64_t temp = 0;     // fp32, the same shape; when plan.needs_temp
-  std::int64_t operand = 0;  // room for one operand
+  std::int64_t main = 0;    // (blocks, rows, 16) of plan.type(): where the producer puts its result
+  std::int64_t temp = 0;    // fp32, the same shape; when plan.needs_temp
+  std::int64_t shared = 0;  // fp16: the tile as it comes in, an operand, the tile as it leaves; `main` when not wide
   std::int64_t blocks = 0, rows = 0;
 };
-// Lays tile, temporary and operand out from address 0.
+// Lays a tile out from address 0.
 UbTile LayOut(const StepsPlan& plan, std::int64_t blocks, std::int64_t rows);
 
-// Emits all steps in place. `channels`: of the value; `last_block`: the tile holds the value's last block.
+// Brings a tile of a value in, ready for steps.
+void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Blocked& value, const TilePosition& position);
+// Emits all steps; afterwards the result lies at tile.shared in fp16. `channels`: of the value; `last_block`: the tile holds the value's last block.
 void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position, std::int64_t channels,
                bool last_block);
 
