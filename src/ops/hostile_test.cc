@@ -1,0 +1,135 @@
+// Whatever a file claims, a reference answers with a result or an error; under the address sanitizer this shows that it never
+// reads or writes outside its tensors. Inference and evaluation must also agree on what fits.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "ops/op_def.h"
+#include "testing/cases.h"
+#include "testing/random.h"
+
+namespace npukit::ops {
+namespace {
+
+using tensor::DType;
+using tensor::Value;
+
+constexpr int kRounds = 3000;
+constexpr std::int64_t kMaxElements = 1 << 14;  // of a result: keeps the test short and small
+
+class Bounded final : public EvalContext {
+ public:
+  Result<Value> Output(int i, DType t, const tensor::Dims& dims) override {
+    const auto count = tensor::ElementCount(dims);
+    if (!count || *count > kMaxElements) return ResourceExhausted("large");
+    return results.Output(i, t, dims);
+  }
+  Status SetOutput(int i, Value v) override { return results.SetOutput(i, std::move(v)); }
+  testing::Results results;
+};
+
+class Source {
+ public:
+  std::int64_t Below(std::int64_t n) { return random_.Between(0, n - 1); }
+  // Mostly small, sometimes at the ends of the range.
+  std::int64_t Int() {
+    constexpr std::int64_t kEnds[] = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                                      std::int64_t{1} << 30, std::int64_t{1} << 40, -(std::int64_t{1} << 31)};
+    return Below(12) == 0 ? kEnds[Below(5)] : Below(7) - 2;
+  }
+  float Float() {
+    constexpr float kEnds[] = {0, -1, 1e30f, 1e-30f, std::numeric_limits<float>::infinity(),
+                               std::numeric_limits<float>::quiet_NaN()};
+    return Below(4) == 0 ? kEnds[Below(6)] : static_cast<float>(Below(9)) / 4;
+  }
+  Ints List() {
+    Ints v(static_cast<std::size_t>(Below(6)));
+    for (auto& x : v) x = Int();
+    return v;
+  }
+  tensor::Dims Dims() {
+    tensor::Dims d(static_cast<std::size_t>(Below(3) == 0 ? Below(6) : 4));
+    for (auto& x : d) x = Below(4);
+    return d;
+  }
+
+ private:
+  testing::Random random_;
+};
+
+AttrValue AnyAttr(Source& r, const AttrDef& def) {
+  constexpr const char* kWords[] = {"NHWC", "NCHW", "SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "nearest", "linear",
+                                    "asymmetric", "align_corners", "half_pixel", "floor", "ceil", "", "cubic"};
+  switch (def.kind) {
+    case AttrKind::kInt: return r.Int();
+    case AttrKind::kFloat: return r.Float();
+    case AttrKind::kString: return std::string(kWords[r.Below(15)]);
+    case AttrKind::kInts: return def.name == "kernel_shape" || r.Below(2) == 0 ? Ints{1 + r.Below(3), 1 + r.Below(3)} : r.List();
+    default: return r.Int();
+  }
+}
+
+Value AnyValue(Source& r, std::int64_t at) {
+  if (r.Below(12) == 0) return Value();
+  if (at > 0 && r.Below(3) == 0) {
+    const Ints v = r.List();
+    return Value::FromVector(DType::kI64, {static_cast<std::int64_t>(v.size())}, v);
+  }
+  constexpr DType kTypes[] = {DType::kF32, DType::kF32, DType::kF32, DType::kF16, DType::kI64, DType::kU8, DType::kI4,
+                              DType::kBool, DType::kF64, DType::kString};
+  const DType t = r.Below(3) == 0 ? kTypes[r.Below(10)] : DType::kF32;
+  const tensor::Dims dims = at > 0 && r.Below(2) == 0 ? tensor::Dims{r.Below(4)} : r.Dims();
+  if (t == DType::kString) {
+    return Value::Strings(dims, std::vector<std::string>(static_cast<std::size_t>(*tensor::ElementCount(dims)), "s"));
+  }
+  auto v = Value::Allocate(t, dims);
+  NPUKIT_CHECK(v.ok());
+  for (std::int64_t i = 0; i < v->count(); ++i) tensor::StoreDouble(*v, i, static_cast<double>(r.Float()));
+  return std::move(v).value();
+}
+
+class Hostile : public ::testing::TestWithParam<const OpDef*> {};
+
+TEST_P(Hostile, AnyInputIsAnswered) {
+  const OpDef& def = *GetParam();
+  Source r;
+  int answered = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Attrs attrs;
+    for (const AttrDef& a : def.attrs) {
+      if (a.required || r.Below(3) == 0) attrs.Set(a.name, AnyAttr(r, a));
+    }
+    std::vector<Value> inputs;
+    const std::int64_t most = def.max_inputs < 0 ? 3 : def.max_inputs;
+    const std::int64_t n = def.min_inputs + r.Below(most - def.min_inputs + 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      // Often the same shape again, so that many rounds get past the first check.
+      const bool again = i > 0 && r.Below(3) == 0;
+      inputs.push_back(again ? inputs.back() : AnyValue(r, i));
+    }
+    std::vector<tensor::Type> types;
+    std::vector<const Value*> constants;
+    for (const Value& v : inputs) {
+      types.push_back(v.present() ? v.type() : tensor::Type{});
+      constants.push_back(v.present() ? &v : nullptr);
+    }
+    tensor::Type out;
+    const Status inferred = Infer(def, attrs, {}, types, constants, {&out, 1});
+    Bounded context;
+    const Status s = Evaluate(def, attrs, {}, inputs, context);
+    if (!s.ok()) {
+      EXPECT_TRUE(s.message().starts_with(def.name)) << s.message();
+      continue;
+    }
+    ++answered;
+    ASSERT_TRUE(inferred.ok()) << inferred.message();
+    EXPECT_EQ(context.results.values.at(0).type().ToString(), out.ToString());
+  }
+  EXPECT_GT(answered, 0) << "no round got past the checks: the test shows nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Hostile, ::testing::ValuesIn(AllOps().begin(), AllOps().end()),
+                         [](const auto& op) { return std::string(op.param->name); });
+
+}  // namespace
+}  // namespace npukit::ops
