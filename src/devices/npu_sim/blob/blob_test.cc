@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -37,8 +36,13 @@ Program Legal() {
   const std::size_t body = p.code.size();
   p.Emit(in);
   p.Emit(Fill{.mem = kL1, .len = 100});
-  p.Emit(Load3d{
-      .dst_m1_stride = 512, .height = 4, .width = 4, .out_w = 4, .m_count = 16, .k_count = 1});
+  p.Emit(Load3d{.dst_m1_stride = 512,
+                .src_c1_stride = 512,
+                .height = 4,
+                .width = 4,
+                .out_w = 4,
+                .m_count = 16,
+                .k_count = 1});
   p.Emit(Load2d{});
   p.Emit(Mmad{.m = 16, .k1 = 1, .n1 = 1, .init = kBias, .bias_addr = 64});
   p.Emit(L0cToUb{.rows = 16, .n1 = 1});
@@ -69,7 +73,7 @@ TEST(Blob, PackAndUnpackKeepEverything) {
   const std::vector<std::byte> bytes = Pack(p);
   for (const std::size_t shift : {0u, 1u}) {  // a blob may lie at any address
     std::vector<std::byte> at(bytes.size() + 1);
-    std::memcpy(at.data() + shift, bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) at[i + shift] = bytes[i];
     const auto q = Unpack(std::span(at).subspan(shift, bytes.size()));
     ASSERT_TRUE(q.ok()) << q.status().message();
     EXPECT_EQ(ToText(*q), ToText(p));
@@ -146,7 +150,7 @@ TEST(Check, RefusesEveryWayOutOfABuffer) {
       {"load3d out_w", 2, 15, 0},
       {"load3d m_start", 2, 16, -1},
       {"load3d m_count", 2, 17, 100000},
-      {"load3d k_start", 2, 18, 100},
+      {"load3d k_start", 2, 18, 200},
       {"load3d k_count", 2, 19, 65},
       {"load2d dst memory", 3, 1, 8},
       {"load2d dst", 3, 2, 32768},
