@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <string_view>
@@ -97,6 +98,7 @@ const Command* FindCommand(std::string_view name) {
 }
 
 int Main(std::span<const char* const> words) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a write error, reported and cleaned up like a full disk
   try {
     return Dispatch(words);
   } catch (const std::bad_alloc&) {

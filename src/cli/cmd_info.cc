@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kFlags = {Flag::kFile, Flag::kVerify};
 
 int Info(const Options& o, Context& context) {
-  if (o.models.size() != 1) return context.Fail(InvalidArgument("one FILE is needed; see npukit help info"));
+  if (o.models.size() != 1) return context.Fail(InvalidArgument("one FILE at a time; see npukit help info"));
   const auto record = lab::Describe(context.kit(), o.models[0], o.verify);
   if (!record.ok()) return context.Fail(record.status());
   return context.Print(*record, kFine);

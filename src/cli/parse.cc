@@ -15,9 +15,9 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
   };
   switch (flag) {
     case Flag::kModel:
-      many("MODEL,-m,--model", o.models, "a model (ONNX) or a package (.npk)", "FILE");
+      app.add_option("MODEL,-m,--model", o.models, "a model (ONNX) or a package (.npk)")->type_name("FILE")->required();
       return;
-    case Flag::kFile: many("FILE", o.models, "a model (ONNX) or a package (.npk)", "FILE"); return;
+    case Flag::kFile: app.add_option("FILE", o.models, "a model (ONNX) or a package (.npk)")->required(); return;
     case Flag::kWords:
       app.add_option("WORDS", o.words, "\"show T\": every fact of target T")->type_name("TEXT");
       return;

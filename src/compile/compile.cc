@@ -115,6 +115,10 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
   auto shape_sets = options.shapes;
   if (shape_sets.empty()) shape_sets.emplace_back();
   for (std::size_t i = 0; i < shape_sets.size(); ++i) {
+    if (std::find(shape_sets.begin(), shape_sets.begin() + static_cast<std::ptrdiff_t>(i), shape_sets[i]) !=
+        shape_sets.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return InvalidArgument("--shape: the same shapes are given twice");
+    }
     if (options.progress) options.progress("rewriting", static_cast<int>(i), static_cast<int>(shape_sets.size()));
     std::vector<passes::PassReport> report;
     NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g, Prepare(model, profile, shape_sets[i], options, report));
@@ -143,7 +147,7 @@ Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile
 
 const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts, const std::vector<std::string>& allow) {
   for (const target::Verdict& v : verdicts) {
-    if (v.placed_on == "NPU" || v.placed_on == "folded") continue;
+    if (v.placed_on == "NPU" || v.placed_on == "folded" || v.from.empty()) continue;
     const ops::OpDef* op = ops::FindOp(v.op);
     if (op != nullptr && op->loop == ops::LoopShape::kShape) continue;
     const auto allowed = [&](const std::string& a) { return a == v.op || a == v.foreign_op; };

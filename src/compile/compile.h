@@ -53,8 +53,8 @@ struct CheckResult {
 Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
                           const CompileOptions& options);
 
-// Did something that computes land off the NPU? Only shapes being read do not count, nor do operators in `allow`.
-// Null when all is well.
+// Did an operator of the imported model that computes land off the NPU? Nodes that only read shapes do not count, nor layout
+// changes that we added, nor operators in `allow`. Null when all is well.
 const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts, const std::vector<std::string>& allow);
 
 // What to pass as --shape for the graph's open inputs, "--shape x=1x3x736x736"; "" when every input is static.

@@ -19,6 +19,9 @@ class FakeLowering : public Lowering {
   std::function<bool(const ir::Node&)> can = [](const ir::Node&) { return true; };
   std::function<double(const ir::Node&)> cost_ns = [](const ir::Node&) { return 1000.0; };
   double hand_over_ns = 0;
+  std::function<double(const ir::Graph&)> lowered_ns = [](const ir::Graph& g) {
+    return 1000.0 * static_cast<double>(g.nodes.size());
+  };
 
   std::string_view device() const override { return name; }
   std::string_view device_class() const override { return kind; }
@@ -55,7 +58,7 @@ class FakeLowering : public Lowering {
       w.hash = Hash64(w.bytes);
       l.weights.push_back(std::move(w));
     }
-    l.estimate.time_ns = 1000.0 * static_cast<double>(g.nodes.size());
+    l.estimate.time_ns = lowered_ns(g);
     return l;
   }
 };

@@ -11,7 +11,7 @@ class Table {
   // A heading that starts with '>' marks a column aligned to the right.
   explicit Table(std::vector<std::string> headings);
   void Add(std::vector<std::string> cells);  // missing cells are empty
-  bool empty() const { return rows_.empty(); }
+  bool empty() const { return rows_.size() == 1; }
   std::string ToText(const std::string& indent = "") const;  // ends with a newline
 
  private:

@@ -25,6 +25,15 @@ std::string Names(const std::vector<std::string>& names, std::size_t most) {
   return text;
 }
 
+constexpr std::string_view kCost = "costs_more_than_it_saves";
+
+bool OnNpu(const target::Verdict& v) { return v.placed_on == "NPU" || v.placed_on == "folded"; }
+bool SameDecision(const target::Verdict& a, const target::Verdict& b) {
+  return a.code == b.code && a.limit == b.limit && a.found == b.found && a.segment == b.segment;
+}
+std::string NodeName(const target::Verdict& v) { return v.from.empty() ? "(layout)" : Names(v.from, 2); }
+std::string OperatorName(const target::Verdict& v) { return v.op.empty() ? Printable(v.foreign_op) : v.op; }
+
 std::string Limits(const target::Verdict& v) {
   std::string text = v.fact;
   if (!v.limit.empty()) text += fmt::format("{}{}", text.empty() ? "" : " = ", v.limit);
@@ -66,8 +75,8 @@ std::string ShapesText(const Shapes& shapes) {
 
 std::string BytesText(double bytes) {
   if (bytes < 10e3) return fmt::format("{:.0f} B", bytes);
-  if (bytes < 10e6) return fmt::format("{:.1f} kB", bytes / 1e3);
-  if (bytes < 10e9) return fmt::format("{:.1f} MB", bytes / 1e6);
+  if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
+  if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
   return fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
@@ -94,10 +103,18 @@ std::string ToText(const Check& r) {
   if (!r.shapes.empty()) out += fmt::format("  {}", ShapesText(r.shapes));
   out += "\n\n";
   Table table({"node", "operator", "placed on", "code", "because", "limit"});
-  for (const target::Verdict& v : r.verdicts) {
-    if (v.placed_on == "NPU" || v.placed_on == "folded") continue;
-    table.Add({Names(v.from, 3), v.op.empty() ? Printable(v.foreign_op) : v.op, v.placed_on.empty() ? "nothing" : v.placed_on,
+  for (std::size_t i = 0; i < r.verdicts.size(); ++i) {
+    const target::Verdict& v = r.verdicts[i];
+    if (OnNpu(v)) continue;
+    // An island that cost keeps off the NPU is one decision: one row, its last node named too.
+    std::size_t last = i;
+    if (v.code == kCost) {
+      while (last + 1 < r.verdicts.size() && SameDecision(v, r.verdicts[last + 1])) ++last;
+    }
+    table.Add({last == i ? NodeName(v) : fmt::format("{} .. {}", NodeName(v), NodeName(r.verdicts[last])),
+               last == i ? OperatorName(v) : fmt::format("{} nodes", last - i + 1), v.placed_on.empty() ? "nothing" : v.placed_on,
                v.code, Printable(v.reason, 400), Limits(v)});
+    i = last;
   }
   if (table.empty()) {
     out += "Every operator runs on the NPU.\n";
@@ -105,7 +122,7 @@ std::string ToText(const Check& r) {
     out += fmt::format("Not on the NPU:\n{}", table.ToText("  "));
     std::map<std::string, std::string> remedies;  // one line per code
     for (const target::Verdict& v : r.verdicts) {
-      if (v.placed_on != "NPU" && v.placed_on != "folded" && !v.remedy.empty()) remedies.try_emplace(v.code, v.remedy);
+      if (!OnNpu(v) && !v.remedy.empty()) remedies.try_emplace(v.code, v.remedy);
     }
     for (const auto& [code, remedy] : remedies) out += fmt::format("  {}: {}\n", code, Printable(remedy, 400));
   }

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "compile/emit/subgraph.h"
+#include "compile/partition/subgraph.h"
 #include "memory/plan.h"
 
 namespace npukit::compile {

@@ -1,12 +1,15 @@
 #include "compile/partition/partition.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/text.h"
 #include "compile/compile.h"
 #include "compile/partition/cost.h"
 #include "compile/partition/place.h"
+#include "compile/partition/subgraph.h"
 #include "compile/shapes.h"
 
 namespace npukit::compile {
@@ -48,15 +51,15 @@ target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Prof
   target::Verdict v;
   if (n.is_foreign()) {
     const std::string domain = n.foreign_domain.empty() ? "" : Cat(" of domain \"", Printable(n.foreign_domain), "\"");
-    v = NotOnNpu(n, "unknown_operator", Cat("npukit does not know the operator ", Printable(n.foreign_op), domain),
+    v = NotOnNpu(n, "unknown_operator", Cat("npukit does not know the operator ", Printable(n.foreign_op), domain, "."),
                  "export the model without it, or add it to src/ops");
   } else if (goal == Goal::kCpuOnly) {
     v.op = std::string(n.op->name);
     v.device = "CPU";
   } else if (npu == nullptr) {
-    v = NotOnNpu(n, "no_npu", Cat("target ", profile.name, " has no NPU"), "name a chip with -t; npukit targets lists them");
+    v = NotOnNpu(n, "no_npu", Cat("Target ", profile.name, " has no NPU."), "name a chip with -t; npukit targets lists them");
   } else if (!IsStatic(g, n)) {
-    v = NotOnNpu(n, "dynamic_shape", "the NPU needs every shape to be known when compiling",
+    v = NotOnNpu(n, "dynamic_shape", "The NPU needs every shape to be known when compiling.",
                  shape_remedy.empty() ? "export the model so that shapes do not depend on data" : shape_remedy);
   } else {
     v = npu->Supports(g, n, profile);
@@ -70,9 +73,15 @@ void SayWhyNotWorthIt(const Refusal& r, target::Verdict& v) {
   v.fact = "npu.boundary_us";
   v.limit = Cat("gain ", Milliseconds(r.gain_ns));
   v.found = Cat("copy ", Milliseconds(r.copy_ns));
-  v.reason = r.gain_ns > 0 ? Cat("the NPU could, but handing the data over costs ", Milliseconds(r.copy_ns), " and saves ",
-                                 Milliseconds(r.gain_ns))
-                           : Cat("the NPU could, but it is slower there than on the CPU by ", Milliseconds(-r.gain_ns));
+  if (r.gain_ns > 0) {
+    v.reason = Cat("The NPU could, but handing the data over costs ", Milliseconds(r.copy_ns), " and saves ",
+                   Milliseconds(r.gain_ns), ".");
+  } else if (r.copy_ns < 0) {
+    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns), " longer there, more than the ",
+                   Milliseconds(-r.copy_ns), " of hand-overs it would spare.");
+  } else {
+    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns), " longer there than on the CPU.");
+  }
   v.remedy = "nothing to do: the CPU is faster here; -d NPU forces it";
 }
 
@@ -86,6 +95,23 @@ int FindDevice(const LoweringList& devices, std::string_view device_class) {
 }
 
 namespace {
+
+bool CanBeLowered(const ir::Graph& g) {
+  return std::all_of(g.nodes.begin(), g.nodes.end(), [&](const ir::Node& n) { return !n.is_foreign() && IsStatic(g, n); });
+}
+
+double LoweredNs(const ir::Graph& g, const ir::Uses& uses, const Placement& placement, const Lowering* npu,
+                 const Lowering& cpu, const target::Profile& profile) {
+  double ns = 0;
+  std::vector<bool> inside(g.nodes.size(), false);
+  for (const Segment& s : placement.segments) {
+    const Subgraph sub = CutOut(g, uses, s.nodes, inside);
+    const auto lowered = (s.device == kNpuSide ? *npu : cpu).Lower(sub.graph, profile, {});
+    if (!lowered.ok()) return std::numeric_limits<double>::infinity();
+    ns += lowered->estimate.time_ns;
+  }
+  return ns;
+}
 
 struct Placed {
   std::vector<target::Verdict> verdicts;
@@ -107,8 +133,13 @@ Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profi
   }
 
   const ir::Uses uses(g);
-  const Costs costs = Price(g, npu_can, npu, *devices[static_cast<std::size_t>(cpu_index)], profile);
-  const Placement placement = PlaceNodes(g, uses, costs, goal);
+  const Lowering& cpu = *devices[static_cast<std::size_t>(cpu_index)];
+  const Costs costs = Price(g, npu_can, npu, cpu, profile);
+  Placement placement = PlaceNodes(g, uses, costs, goal);
+  if (goal == Goal::kFastest && CanBeLowered(g)) {
+    placement = Refine(g, uses, costs, std::move(placement),
+                       [&](const Placement& p) { return LoweredNs(g, uses, p, npu, cpu, profile); });
+  }
   const std::vector<Refusal> refusals = ExplainCpuIslands(g, uses, costs, placement.side);
   for (std::size_t s = 0; s < placement.segments.size(); ++s) {
     Segment segment = placement.segments[s];

@@ -47,6 +47,20 @@ TEST(Partition, AnIslandThatCostsMoreThanItSavesStaysOnTheCpuAndSaysSo) {
   EXPECT_EQ(v.from, std::vector<std::string>{"sigmoid_0"});
 }
 
+// Priced alone each node is slower on the NPU, but as one segment they take 500 ns instead of the CPU's 2000.
+TEST(Partition, ASegmentIsJudgedAsItIsLowered) {
+  ir::Builder b;
+  const ir::Graph g = b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
+  const auto devices = FakeDevices([](FakeLowering& npu) {
+    npu.cost_ns = [](const ir::Node&) { return 1500.0; };
+    npu.lowered_ns = [](const ir::Graph&) { return 500.0; };
+  });
+  const auto p = MakePartition(g, FakeChip(0), devices, Goal::kFastest);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(PlacedOn(*p, 0), "NPU");
+  EXPECT_EQ(PlacedOn(*p, 1), "NPU");
+}
+
 TEST(Partition, WithoutCostEverythingTheNpuCanRunGoesThere) {
   ir::Builder b;
   const ir::Graph g = b.Finish({b.Op(op::relu, {b.Input("x", DType::kF32, {4})})});

@@ -169,13 +169,52 @@ Placement PlaceNodes(const ir::Graph& g, const ir::Uses& uses, const Costs& cost
   return p;
 }
 
-std::vector<Refusal> ExplainCpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs,
-                                       const std::vector<int>& side) {
+namespace {
+
+constexpr int kIslandsTried = 6;  // each costs a lowering of the whole graph
+
+std::vector<int> CpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, const std::vector<int>& side) {
   std::vector<int> group(g.nodes.size(), -1);
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (costs.npu_can[i] && side[i] == kCpuSide) group[i] = 0;
   }
-  const std::vector<int> island = Islands(g, uses, group);
+  return Islands(g, uses, group);
+}
+
+}  // namespace
+
+Placement Refine(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, Placement placement, const Judge& judge) {
+  const std::vector<int> island = CpuIslands(g, uses, costs, placement.side);
+  std::vector<int> labels(island);
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  labels.erase(std::remove(labels.begin(), labels.end(), -1), labels.end());
+  Placement best = std::move(placement);
+  double best_ns = judge(best);
+  const auto consider = [&](Placement other) {
+    if (other.side == best.side) return;
+    const double ns = judge(other);
+    if (!(ns < best_ns)) return;
+    best_ns = ns;
+    best = std::move(other);
+  };
+  consider(PlaceNodes(g, uses, costs, Goal::kMostOnNpu));
+  consider(PlaceNodes(g, uses, costs, Goal::kCpuOnly));
+  for (int tried = 0; tried < kIslandsTried && tried < static_cast<int>(labels.size()); ++tried) {
+    Placement moved;
+    moved.side = best.side;
+    for (std::size_t i = 0; i < moved.side.size(); ++i) {
+      if (island[i] == labels[static_cast<std::size_t>(tried)]) moved.side[i] = kNpuSide;
+    }
+    moved.segments = Schedule(g, uses, moved.side, 2);
+    consider(std::move(moved));
+  }
+  return best;
+}
+
+std::vector<Refusal> ExplainCpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs,
+                                       const std::vector<int>& side) {
+  const std::vector<int> island = CpuIslands(g, uses, costs, side);
   std::vector<Refusal> sums(g.nodes.size());
   std::vector<bool> touches_npu(g.nodes.size(), false);
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "compile/emit/subgraph.h"
+#include "compile/partition/subgraph.h"
 
 #include <unordered_map>
 
