@@ -30,6 +30,13 @@ Result<std::vector<Expectation>> ParseExpectations(std::string_view text) {
     e.xfail = word == "xfail";
     e.pattern = Trim(line.substr(space, colon - space));
     e.reason = Trim(line.substr(colon + 2));
+    if (const std::size_t at = e.pattern.find('@'); at != std::string::npos) {
+      e.code = e.pattern.substr(at + 1);
+      e.pattern.resize(at);
+      if (e.code.empty() || e.xfail) {
+        return InvalidArgument(Cat("line ", number, ": '@' is for a verdict's code, and for unsupported: '", raw, "'"));
+      }
+    }
     e.line = number;
     if (e.pattern.empty() || e.pattern.find(' ') != std::string::npos || e.reason.empty()) {
       return InvalidArgument(Cat("line ", number, ": a pattern without spaces and a reason, please: '", raw, "'"));
@@ -50,9 +57,9 @@ bool Matches(std::string_view pattern, std::string_view name) {
   return !name.empty() && pattern[0] == name[0] && Matches(pattern.substr(1), name.substr(1));
 }
 
-Expectation* Find(std::vector<Expectation>& list, std::string_view name) {
+Expectation* Find(std::vector<Expectation>& list, std::string_view name, std::string_view code) {
   for (Expectation& e : list) {
-    if (Matches(e.pattern, name)) return &e;
+    if (Matches(e.pattern, name) && (e.code.empty() || e.code == code)) return &e;
   }
   return nullptr;
 }

@@ -12,15 +12,16 @@ namespace npukit::conformance {
 struct Expectation {
   bool xfail = false;   // else unsupported
   std::string pattern;  // "OpsTest.conv2d_*"
+  std::string code;     // of "OpsTest.conv2d_*@empty_value": only verdicts with this code; else ""
   std::string reason;
   int line = 0;
-  bool matched = false;  // a check's name fits
-  bool needed = false;   // and the line made a difference
+  bool needed = false;  // it made a difference
 };
 
 // The message names the line.
 Result<std::vector<Expectation>> ParseExpectations(std::string_view text);
 bool Matches(std::string_view pattern, std::string_view name);  // '*': any characters
-Expectation* Find(std::vector<Expectation>& list, std::string_view name);  // the first that matches, or null
+// The first that fits the name and, where it has a code, the code; or null.
+Expectation* Find(std::vector<Expectation>& list, std::string_view name, std::string_view code = {});
 
 }  // namespace npukit::conformance

@@ -19,10 +19,11 @@ namespace npukit::conformance {
 struct Outcome {
   enum class Kind : std::uint8_t { kPass, kFail, kRefused } kind = Kind::kPass;
   std::string why;
+  std::string code;  // kRefused: the verdict's
   static Outcome Pass() { return {}; }
-  static Outcome Fail(std::string why) { return {Kind::kFail, std::move(why)}; }
-  static Outcome Fail(const Status& s) { return {Kind::kFail, s.message()}; }
-  static Outcome Refused(std::string why) { return {Kind::kRefused, std::move(why)}; }  // a verdict says no
+  static Outcome Fail(std::string why) { return {Kind::kFail, std::move(why), {}}; }
+  static Outcome Fail(const Status& s) { return {Kind::kFail, s.message(), {}}; }
+  static Outcome Refused(std::string why) { return {Kind::kRefused, std::move(why), {}}; }  // a verdict says no
 };
 
 struct Subject {
@@ -38,6 +39,7 @@ struct Subject {
 struct Check {
   std::string name;  // "BufferTest.ImportIsTheSameMemory"
   std::function<Outcome(const Subject&)> run;
+  std::string op = {};  // OpsTest: the operator
 };
 
 std::vector<Check> BufferChecks();

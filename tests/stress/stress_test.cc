@@ -55,12 +55,12 @@ Result<std::shared_ptr<const format::Package>> Compiled(const std::string& targe
   const tensor::Shape shape({tensor::Dim::Of(1), tensor::Dim::Of(3), tensor::Dim::Symbol("h"), tensor::Dim::Of(32)});
   ir::ValueId v = b.Input("x", tensor::Type::Tensor(tensor::DType::kF32, shape));
   const auto pads = ir::AttrsOf({{"pads", ops::Ints{1, 1, 1, 1}}});
-  v = b.Op(op::relu, {b.Op(op::conv2d, {v, b.Floats("w0", {32, 3, 3, 3}, weights(32 * 27))}, pads)});
-  const ir::ValueId left = b.Op(op::conv2d, {v, b.Floats("w1", {32, 32, 3, 3}, weights(32 * 32 * 9))}, pads);
+  v = b.Op(op::relu, {b.Op(op::conv2d, {v, b.Floats("w0", {64, 3, 3, 3}, weights(64 * 27))}, pads)});
+  const ir::ValueId left = b.Op(op::conv2d, {v, b.Floats("w1", {64, 64, 3, 3}, weights(64 * 64 * 9))}, pads);
   v = b.Op(op::hard_swish, {b.Op(op::add, {left, v})});
-  v = b.Op(op::reduce_mean, {v}, ir::AttrsOf({{"axes", ops::Ints{2}}, {"keepdims", std::int64_t{0}}}));  // [1, 32, 32]
+  v = b.Op(op::reduce_mean, {v}, ir::AttrsOf({{"axes", ops::Ints{2}}, {"keepdims", std::int64_t{0}}}));  // [1, 64, 32]
   v = b.Op(op::matmul, {b.Op(op::transpose, {v}, ir::AttrsOf({{"perm", ops::Ints{0, 2, 1}}})),
-                        b.Floats("w2", {32, 50}, weights(32 * 50))});
+                        b.Floats("w2", {64, 50}, weights(64 * 50))});
   v = b.Op(op::softmax, {v});
   const ir::Graph graph = b.Finish({v});
   NPUKIT_ASSIGN_OR_RETURN(const target::Profile profile,
