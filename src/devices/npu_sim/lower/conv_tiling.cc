@@ -31,10 +31,10 @@ std::vector<AxisRun> AxisRuns(std::int64_t in, std::int64_t out, std::int64_t ti
     r.in_begin = std::clamp<std::int64_t>(begin, 0, in);
     r.in_size = std::clamp<std::int64_t>(end, r.in_begin, in) - r.in_begin;
     r.pad = r.in_begin - begin;
-    // A tile that sees only padding still needs a map to look at: one row it does not reach.
+    // A tile that sees only padding still needs a map to look at: one row that lies beyond its reach.
     if (r.in_size == 0) {
       r.in_begin = std::min(r.in_begin, in - 1);
-      r.pad = r.in_begin - begin;
+      r.pad = Reach(r.out_size, kernel, stride, dilation);
       r.in_size = 1;
     }
     if (!runs.empty()) {
