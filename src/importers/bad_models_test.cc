@@ -1,6 +1,5 @@
 // Models and files that are not what they say: one clear line each, nothing crashes.
 #include <gtest/gtest.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +19,9 @@ using namespace std::string_literals;
 
 ModelBuilder Good() {
   ModelBuilder b;
-  b.Input("x", "1,2,4,4").Floats("w", {3, 2, 1, 1}, {1, 2, 3, 4, 5, 6}).Node("Conv", {"x", "w"}, {"c"});
+  b.Input("x", "1,2,4,4")
+      .Floats("w", {3, 2, 1, 1}, {1, 2, 3, 4, 5, 6})
+      .Node("Conv", {"x", "w"}, {"c"});
   b.Node("Relu", {"c"}, {"y"}).Output("y");
   return b;
 }
@@ -71,7 +72,8 @@ TEST(BadModel, EveryTruncationAndEveryFlippedBitIsAnswered) {
   for (std::size_t i = 0; i < good.size() * 8; ++i) {
     std::string bytes = good;
     bytes[i / 8] = static_cast<char>(bytes[i / 8] ^ (1 << i % 8));
-    const auto r = ModelBuilder::ImportText(bytes);  // many flips change a number or a name and are fine
+    const auto r =
+        ModelBuilder::ImportText(bytes);  // many flips change a number or a name and are fine
     refused += !r.ok();
     if (r.ok()) {
       EXPECT_TRUE(ir::Verify(r->graph).ok());
@@ -90,56 +92,152 @@ TEST(BadModel, NamesThePlaceExpectedAndFound) {
   const auto tensor = [](ModelBuilder& b) { return b.graph().mutable_initializer(0); };
   const auto conv = [](ModelBuilder& b) { return b.graph().mutable_node(0); };
   const std::vector<Bad> bads{
-      {"channels", [&](auto& b) { b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(3); },
+      {"channels",
+       [&](auto& b) {
+         b.graph()
+             .mutable_input(0)
+             ->mutable_type()
+             ->mutable_tensor_type()
+             ->mutable_shape()
+             ->mutable_dim(1)
+             ->set_dim_value(3);
+       },
        "node Conv_0 (conv2d): conv2d: x has 3 channels, w expects 2 x group 1"},
       {"dangling input", [&](auto& b) { conv(b)->set_input(0, "nothing"); },
        "node Conv_0 (Conv): reads nothing, which nothing in the model makes"},
       {"order", [&](auto& b) { b.graph().mutable_node()->SwapElements(0, 1); },
        "node Relu_0 (Relu): reads c, which node Conv_1 makes only later"},
-      {"cycle", [&](auto& b) { conv(b)->set_input(0, "y"); }, "which node Relu_1 makes only later: nodes must be in order, without a cycle"},
-      {"itself", [&](auto& b) { conv(b)->set_input(0, "c"); }, "reads c, which node Conv_0 makes only later"},
-      {"two makers", [&](auto& b) { b.graph().mutable_node(1)->set_output(0, "c"); }, "node Relu_1 (Relu): the name c is given twice"},
-      {"input made again", [&](auto& b) { conv(b)->set_output(0, "x"); }, "the name x is given twice"},
-      {"two initializers", [&](auto& b) { *b.graph().add_initializer() = *tensor(b); }, "initializer w: the name w is given twice"},
-      {"two inputs", [&](auto& b) { *b.graph().add_input() = b.graph().input(0); }, "input: the name x is given twice"},
-      {"no such output", [&](auto& b) { b.graph().mutable_output(0)->set_name("z"); }, "graph output z is made by no node"},
+      {"cycle", [&](auto& b) { conv(b)->set_input(0, "y"); },
+       "which node Relu_1 makes only later: nodes must be in order, without a cycle"},
+      {"itself", [&](auto& b) { conv(b)->set_input(0, "c"); },
+       "reads c, which node Conv_0 makes only later"},
+      {"two makers", [&](auto& b) { b.graph().mutable_node(1)->set_output(0, "c"); },
+       "node Relu_1 (Relu): the name c is given twice"},
+      {"input made again", [&](auto& b) { conv(b)->set_output(0, "x"); },
+       "the name x is given twice"},
+      {"two initializers", [&](auto& b) { *b.graph().add_initializer() = *tensor(b); },
+       "initializer w: the name w is given twice"},
+      {"two inputs", [&](auto& b) { *b.graph().add_input() = b.graph().input(0); },
+       "input: the name x is given twice"},
+      {"no such output", [&](auto& b) { b.graph().mutable_output(0)->set_name("z"); },
+       "graph output z is made by no node"},
       {"output twice", [&](auto& b) { b.Output("y"); }, "graph output y is listed twice"},
       {"output without name", [&](auto& b) { b.Output(""); }, "a graph output has no name"},
-      {"input without type", [&](auto& b) { b.graph().mutable_input(0)->clear_type(); }, "input x has no type"},
+      {"input without type", [&](auto& b) { b.graph().mutable_input(0)->clear_type(); },
+       "input x has no type"},
       {"input without name", [&](auto& b) { b.Input("", "1"); }, "a graph input has no name"},
-      {"unknown input type", [&](auto& b) { b.Input("q", "1", 99); }, "input q: element type 99 is not known"},
-      {"map input", [&](auto& b) { b.graph().mutable_input(0)->mutable_type()->mutable_map_type(); }, "maps, sparse tensors and opaque types"},
-      {"tensor short", [&](auto& b) { tensor(b)->mutable_float_data()->RemoveLast(); }, "initializer w: expected 6 numbers in float_data, found 5"},
-      {"tensor empty", [&](auto& b) { tensor(b)->clear_float_data(); }, "initializer w: [3, 2, 1, 1] needs 6 elements, found data for 0"},
-      {"tensor huge", [&](auto& b) { tensor(b)->set_dims(0, std::int64_t{1} << 40); }, "elements, found data for 6"},
-      {"tensor overflow", [&](auto& b) { tensor(b)->set_dims(0, std::int64_t{1} << 62); tensor(b)->set_dims(1, 8); }, "is too large"},
-      {"tensor negative", [&](auto& b) { tensor(b)->set_dims(0, -3); }, "initializer w: a size is -3"},
-      {"tensor rank", [&](auto& b) { for (int i = 0; i < 40; ++i) tensor(b)->add_dims(1); }, "rank 44, the limit is 32"},
-      {"tensor type", [&](auto& b) { tensor(b)->set_data_type(77); }, "initializer w: element type 77 is not known"},
-      {"tensor in two forms", [&](auto& b) { tensor(b)->set_raw_data("12"); }, "initializer w: both raw_data and typed data"},
-      {"tensor raw short", [&](auto& b) { tensor(b)->clear_float_data(); tensor(b)->set_raw_data("123"); }, "expected 24 bytes in raw_data, found 3"},
-      {"tensor segment", [&](auto& b) { tensor(b)->mutable_segment()->set_begin(0); }, "a tensor in segments"},
+      {"unknown input type", [&](auto& b) { b.Input("q", "1", 99); },
+       "input q: element type 99 is not known"},
+      {"map input",
+       [&](auto& b) { b.graph().mutable_input(0)->mutable_type()->mutable_map_type(); },
+       "maps, sparse tensors and opaque types"},
+      {"tensor short", [&](auto& b) { tensor(b)->mutable_float_data()->RemoveLast(); },
+       "initializer w: expected 6 numbers in float_data, found 5"},
+      {"tensor empty", [&](auto& b) { tensor(b)->clear_float_data(); },
+       "initializer w: [3, 2, 1, 1] needs 6 elements, found data for 0"},
+      {"tensor huge", [&](auto& b) { tensor(b)->set_dims(0, std::int64_t{1} << 40); },
+       "elements, found data for 6"},
+      {"tensor overflow",
+       [&](auto& b) {
+         tensor(b)->set_dims(0, std::int64_t{1} << 62);
+         tensor(b)->set_dims(1, 8);
+       },
+       "is too large"},
+      {"tensor negative", [&](auto& b) { tensor(b)->set_dims(0, -3); },
+       "initializer w: a size is -3"},
+      {"tensor rank",
+       [&](auto& b) {
+         for (int i = 0; i < 40; ++i) tensor(b)->add_dims(1);
+       },
+       "rank 44, the limit is 32"},
+      {"tensor type", [&](auto& b) { tensor(b)->set_data_type(77); },
+       "initializer w: element type 77 is not known"},
+      {"tensor in two forms", [&](auto& b) { tensor(b)->set_raw_data("12"); },
+       "initializer w: both raw_data and typed data"},
+      {"tensor raw short",
+       [&](auto& b) {
+         tensor(b)->clear_float_data();
+         tensor(b)->set_raw_data("123");
+       },
+       "expected 24 bytes in raw_data, found 3"},
+      {"tensor segment", [&](auto& b) { tensor(b)->mutable_segment()->set_begin(0); },
+       "a tensor in segments"},
       {"tensor name", [&](auto& b) { tensor(b)->clear_name(); }, "an initializer has no name"},
-      {"raw strings", [&](auto& b) { tensor(b)->clear_float_data(); tensor(b)->set_data_type(T::STRING); tensor(b)->set_raw_data("x"); }, "strings cannot be raw data"},
-      {"sparse", [&](auto& b) { b.graph().add_sparse_initializer()->mutable_values()->set_name("sp"); }, "sparse initializer sp"},
+      {"raw strings",
+       [&](auto& b) {
+         tensor(b)->clear_float_data();
+         tensor(b)->set_data_type(T::STRING);
+         tensor(b)->set_raw_data("x");
+       },
+       "strings cannot be raw data"},
+      {"sparse",
+       [&](auto& b) { b.graph().add_sparse_initializer()->mutable_values()->set_name("sp"); },
+       "sparse initializer sp"},
       {"no opset", [&](auto& b) { b.model.clear_opset_import(); }, "the model names no opset"},
-      {"opset 0", [&](auto& b) { b.model.mutable_opset_import(0)->set_version(0); }, "opset 0 of domain"},
+      {"opset 0", [&](auto& b) { b.model.mutable_opset_import(0)->set_version(0); },
+       "opset 0 of domain"},
       {"no operator", [&](auto& b) { conv(b)->clear_op_type(); }, "no operator is named"},
-      {"no output", [&](auto& b) { b.graph().mutable_node(1)->clear_output(); b.graph().clear_output(); }, "it has no output"},
-      {"attribute kind", [&](auto& b) { b.graph().mutable_node()->SwapElements(0, 1); b.graph().mutable_node()->SwapElements(0, 1);
-                                         auto* a = conv(b)->add_attribute(); a->set_name("strides"); a->set_type(pb::AttributeProto::STRING); a->set_s("2"); },
+      {"no output",
+       [&](auto& b) {
+         b.graph().mutable_node(1)->clear_output();
+         b.graph().clear_output();
+       },
+       "it has no output"},
+      {"attribute kind",
+       [&](auto& b) {
+         b.graph().mutable_node()->SwapElements(0, 1);
+         b.graph().mutable_node()->SwapElements(0, 1);
+         auto* a = conv(b)->add_attribute();
+         a->set_name("strides");
+         a->set_type(pb::AttributeProto::STRING);
+         a->set_s("2");
+       },
        "node Conv_0 (Conv): attribute strides holds a value of another kind"},
-      {"attribute twice", [&](auto& b) { for (int i = 0; i < 2; ++i) { auto* a = conv(b)->add_attribute(); a->set_name("group"); a->set_type(pb::AttributeProto::INT); a->set_i(1); } },
+      {"attribute twice",
+       [&](auto& b) {
+         for (int i = 0; i < 2; ++i) {
+           auto* a = conv(b)->add_attribute();
+           a->set_name("group");
+           a->set_type(pb::AttributeProto::INT);
+           a->set_i(1);
+         }
+       },
        "attribute group is given twice"},
-      {"attribute without name", [&](auto& b) { conv(b)->add_attribute()->set_i(1); }, "an attribute has no name"},
-      {"function attribute", [&](auto& b) { auto* a = conv(b)->add_attribute(); a->set_name("group"); a->set_ref_attr_name("g"); }, "refers to an attribute of a function"},
-      {"too many strides", [&](auto& b) { auto* a = conv(b)->add_attribute(); a->set_name("strides"); a->set_type(pb::AttributeProto::INTS); for (int i = 0; i < 3; ++i) a->add_ints(1); },
+      {"attribute without name", [&](auto& b) { conv(b)->add_attribute()->set_i(1); },
+       "an attribute has no name"},
+      {"function attribute",
+       [&](auto& b) {
+         auto* a = conv(b)->add_attribute();
+         a->set_name("group");
+         a->set_ref_attr_name("g");
+       },
+       "refers to an attribute of a function"},
+      {"too many strides",
+       [&](auto& b) {
+         auto* a = conv(b)->add_attribute();
+         a->set_name("strides");
+         a->set_type(pb::AttributeProto::INTS);
+         for (int i = 0; i < 3; ++i) a->add_ints(1);
+       },
        "strides has 3 numbers, expected 2"},
-      {"kernel shape", [&](auto& b) { auto* a = conv(b)->add_attribute(); a->set_name("kernel_shape"); a->set_type(pb::AttributeProto::INTS); a->add_ints(3); a->add_ints(3); },
+      {"kernel shape",
+       [&](auto& b) {
+         auto* a = conv(b)->add_attribute();
+         a->set_name("kernel_shape");
+         a->set_type(pb::AttributeProto::INTS);
+         a->add_ints(3);
+         a->add_ints(3);
+       },
        "node Conv_0: kernel_shape is [3, 3], w is fp32[3, 2, 1, 1]"},
-      {"missing input", [&](auto& b) { conv(b)->mutable_input()->RemoveLast(); }, "expected 2 to 3 inputs, found 1"},
-      {"absent input", [&](auto& b) { conv(b)->set_input(0, ""); }, "input 0 is required and absent"},
-      {"element type", [&](auto& b) { b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(T::INT32); }, "expected a floating-point type"},
+      {"missing input", [&](auto& b) { conv(b)->mutable_input()->RemoveLast(); },
+       "expected 2 to 3 inputs, found 1"},
+      {"absent input", [&](auto& b) { conv(b)->set_input(0, ""); },
+       "input 0 is required and absent"},
+      {"element type",
+       [&](auto& b) {
+         b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(T::INT32);
+       },
+       "expected a floating-point type"},
       {"hostile name", [&](auto& b) { conv(b)->set_input(0, "a\nb\x1B[31m"); }, "reads a"},
   };
   for (const Bad& bad : bads) {
@@ -187,31 +285,35 @@ TEST(BadModel, TooManyNodesAreRefused) {
   EXPECT_NE(r.status().message().find("more than 1 nodes"), std::string::npos);
 }
 
-// --- External data ---------------------------------------------------------------------------------------------------
+// --- External data
+// ---------------------------------------------------------------------------------------------------
 
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = std::filesystem::temp_directory_path() / ("npukit_external_" + std::to_string(::getpid()));
+    root_ =
+        std::filesystem::temp_directory_path() / ("npukit_external_" + std::to_string(::getpid()));
     std::filesystem::remove_all(root_);
     std::filesystem::create_directories(root_ / "model" / "sub");
     std::vector<float> v(4096);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i);
     for (const char* name : {"model/w.bin", "model/sub/w.bin", "outside.bin"}) {
-      std::ofstream(root_ / name, std::ios::binary).write(reinterpret_cast<const char*>(v.data()), 4096 * 4);
+      std::ofstream(root_ / name, std::ios::binary)
+          .write(reinterpret_cast<const char*>(v.data()), 4096 * 4);
     }
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
-  Result<Imported> Import(const std::string& location, const std::string& offset = "", const std::string& length = "",
-                          std::int64_t count = 2048) {
+  Result<Imported> Import(const std::string& location, const std::string& offset = "",
+                          const std::string& length = "", std::int64_t count = 2048) {
     ModelBuilder b;
     auto* t = b.graph().add_initializer();
     t->set_name("w");
     t->set_data_type(T::FLOAT);
     t->add_dims(count);
     t->set_data_location(T::EXTERNAL);
-    for (const auto& [key, value] : {std::pair("location"s, location), std::pair("offset"s, offset), std::pair("length"s, length)}) {
+    for (const auto& [key, value] : {std::pair("location"s, location), std::pair("offset"s, offset),
+                                     std::pair("length"s, length)}) {
       if (value.empty()) continue;
       auto* e = t->add_external_data();
       e->set_key(key);
@@ -225,7 +327,8 @@ class ExternalData : public ::testing::Test {
   void Refused(const Result<Imported>& r, const char* message) {
     ASSERT_FALSE(r.ok());
     EXPECT_NE(r.status().message().find(message), std::string::npos) << r.status().message();
-    EXPECT_NE(r.status().message().find("initializer w"), std::string::npos) << r.status().message();
+    EXPECT_NE(r.status().message().find("initializer w"), std::string::npos)
+        << r.status().message();
   }
 
   std::filesystem::path root_;

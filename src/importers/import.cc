@@ -27,7 +27,10 @@ constexpr Magic kMagics[] = {
     {0, "\x89HDF\r\n"sv, "an HDF5 file (a Keras model is one: export it to ONNX)"},
     {0, "\x80\x02"sv, "a Python pickle (an old PyTorch checkpoint is one: export it to ONNX)"},
     {0, "GGUF"sv, "a GGUF model, which is not supported"},
-    {0, "\x7F" "ELF"sv, "a program"},
+    {0,
+     "\x7F"
+     "ELF"sv,
+     "a program"},
     {0, "\x93NUMPY"sv, "a NumPy array"},
     {0, "version https://git-lfs"sv, "a Git LFS pointer: fetch the file itself with git lfs pull"},
     {0, "NPK1"sv, "an npukit package, which is compiled already: pass it to run, bench or info"},
@@ -36,7 +39,9 @@ constexpr Magic kMagics[] = {
 // What the first bytes say, or empty.
 std::string_view Sniff(std::string_view text) {
   for (const Magic& m : kMagics) {
-    if (text.size() >= m.offset + m.bytes.size() && text.substr(m.offset, m.bytes.size()) == m.bytes) return m.what;
+    if (text.size() >= m.offset + m.bytes.size() &&
+        text.substr(m.offset, m.bytes.size()) == m.bytes)
+      return m.what;
   }
   const std::string_view head = text.substr(0, 256);
   for (const char c : head) {
@@ -55,7 +60,8 @@ Result<ir::Graph> ImportBytes(Env& env, std::span<const std::byte> bytes, const 
                               const ImportOptions& options) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.empty()) return DataCorrupt("not a model: the file is empty");
-  if (const auto what = Sniff(text); !what.empty()) return DataCorrupt(Cat("not an ONNX model: found ", what));
+  if (const auto what = Sniff(text); !what.empty())
+    return DataCorrupt(Cat("not an ONNX model: found ", what));
   NPUKIT_ASSIGN_OR_RETURN(ir::Graph g, onnx::ImportModel(env, bytes, Folder(path), options.limits));
   NPUKIT_RETURN_IF_ERROR(ir::Verify(g));
   if (options.shapes.empty()) {
@@ -79,8 +85,8 @@ Result<Imported> ImportFile(Env& env, const std::string& path, const ImportOptio
     NPUKIT_ASSIGN_OR_RETURN(const auto file, env.MapFile(path));
     const auto bytes = file->bytes();
     if (bytes.size() > options.limits.max_file_bytes) {
-      return ResourceExhausted(Cat(Printable(path, 300), ": ", bytes.size(), " bytes, the limit is ",
-                                   options.limits.max_file_bytes));
+      return ResourceExhausted(Cat(Printable(path, 300), ": ", bytes.size(),
+                                   " bytes, the limit is ", options.limits.max_file_bytes));
     }
     auto g = ImportBytes(env, bytes, path, options);
     if (!g.ok()) return g.status().WithContext(Printable(path, 300));
@@ -101,7 +107,8 @@ Status SetInputShapes(ir::Graph& g, const std::map<std::string, tensor::Dims>& s
       return InvalidArgument(Cat("no input ", Printable(name), "; the model has ", InputNames(g)));
     }
     tensor::Type& type = info->type;
-    const std::string given = Cat("input ", Printable(name), ": shape [", JoinInts(dims, ", "), "]");
+    const std::string given =
+        Cat("input ", Printable(name), ": shape [", JoinInts(dims, ", "), "]");
     if (!type.is_tensor()) return InvalidArgument(Cat(given, " for a ", type.ToString()));
     if (type.shape && type.shape->rank() != dims.size()) {
       return InvalidArgument(Cat(given, " has rank ", dims.size(), ", expected ", type.ToString()));
@@ -114,10 +121,12 @@ Status SetInputShapes(ir::Graph& g, const std::map<std::string, tensor::Dims>& s
       if (!d.known() && !d.symbol.empty()) {
         const auto [at, added] = bound.emplace(d.symbol, dims[i]);
         if (!added && at->second != dims[i]) {
-          return InvalidArgument(Cat(given, " makes ", Printable(d.symbol), " ", dims[i], ", elsewhere it is ", at->second));
+          return InvalidArgument(Cat(given, " makes ", Printable(d.symbol), " ", dims[i],
+                                     ", elsewhere it is ", at->second));
         }
       }
-      if (!fits) return InvalidArgument(Cat(given, " contradicts ", type.ToString(), " at dimension ", i));
+      if (!fits)
+        return InvalidArgument(Cat(given, " contradicts ", type.ToString(), " at dimension ", i));
     }
     type.shape = tensor::Shape::Of(dims);
   }

@@ -1,4 +1,5 @@
-// Good models: what they become. Expected values are worked out by hand unless a test says otherwise.
+// Good models: what they become. Expected values are worked out by hand unless a test says
+// otherwise.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +21,9 @@ std::vector<std::string> Ops(const ir::Graph& g) {
   return ops;
 }
 
-Value Floats(tensor::Dims dims, std::vector<float> v) { return Value::FromVector(DType::kF32, std::move(dims), v); }
+Value Floats(tensor::Dims dims, std::vector<float> v) {
+  return Value::FromVector(DType::kF32, std::move(dims), v);
+}
 
 // The first output as numbers.
 std::vector<double> Computed(const ModelBuilder& b, const std::vector<Value>& inputs = {}) {
@@ -31,7 +34,8 @@ std::vector<double> Computed(const ModelBuilder& b, const std::vector<Value>& in
   EXPECT_TRUE(out.ok()) << out.status().message();
   std::vector<double> v;
   if (out.ok()) {
-    for (std::int64_t i = 0; i < (*out)[0].count(); ++i) v.push_back(tensor::ElementAsDouble((*out)[0], i));
+    for (std::int64_t i = 0; i < (*out)[0].count(); ++i)
+      v.push_back(tensor::ElementAsDouble((*out)[0], i));
   }
   return v;
 }
@@ -73,12 +77,18 @@ TEST(Import, EveryNodeOfTheFileIsASourceNodeConstantsToo) {
   EXPECT_EQ(r->format, "onnx");
   EXPECT_EQ(r->sha256.size(), 64u);
   using Pair = std::pair<std::string, std::string>;
-  EXPECT_EQ(g.metadata, (std::vector<Pair>{{"producer", "me"}, {"ir_version", "10"}, {"opset", "21"}, {"characters", "abc"}}));
+  EXPECT_EQ(g.metadata,
+            (std::vector<Pair>{
+                {"producer", "me"}, {"ir_version", "10"}, {"opset", "21"}, {"characters", "abc"}}));
 }
 
 TEST(Import, DefaultValuesOfInputsBecomeConstants) {
   ModelBuilder b;
-  b.Input("x", "2").Input("k", "2").Floats("k", {2}, {3, 4}).Node("Mul", {"x", "k"}, {"y"}).Output("y");
+  b.Input("x", "2")
+      .Input("k", "2")
+      .Floats("k", {2}, {3, 4})
+      .Node("Mul", {"x", "k"}, {"y"})
+      .Output("y");
   const auto r = b.Import();
   ASSERT_TRUE(r.ok()) << r.status().message();
   EXPECT_EQ(r->graph.inputs.size(), 1u);
@@ -95,18 +105,39 @@ TEST(Import, ReadsEveryFormOfConstant) {
     EXPECT_TRUE(r.ok()) << r.status().message();
     return r.ok() ? *r->graph.constant(r->graph.outputs[0]) : Value();
   };
-  const auto typed = [](pb::AttributeProto& a, const char* name, pb::AttributeProto::AttributeType t) {
+  const auto typed = [](pb::AttributeProto& a, const char* name,
+                        pb::AttributeProto::AttributeType t) {
     a.set_name(name);
     a.set_type(t);
   };
-  EXPECT_EQ(value([&](auto& a) { typed(a, "value_int", pb::AttributeProto::INT), a.set_i(-5); }).type().ToString(), "int64[]");
-  EXPECT_EQ(value([&](auto& a) { typed(a, "value_float", pb::AttributeProto::FLOAT), a.set_f(2.5f); }).type().ToString(), "fp32[]");
-  const Value ints = value([&](auto& a) { typed(a, "value_ints", pb::AttributeProto::INTS), a.add_ints(7), a.add_ints(-8); });
+  EXPECT_EQ(value([&](auto& a) { typed(a, "value_int", pb::AttributeProto::INT), a.set_i(-5); })
+                .type()
+                .ToString(),
+            "int64[]");
+  EXPECT_EQ(
+      value([&](auto& a) { typed(a, "value_float", pb::AttributeProto::FLOAT), a.set_f(2.5f); })
+          .type()
+          .ToString(),
+      "fp32[]");
+  const Value ints = value([&](auto& a) {
+    typed(a, "value_ints", pb::AttributeProto::INTS), a.add_ints(7), a.add_ints(-8);
+  });
   EXPECT_EQ(tensor::ToInt64s(ints), (std::vector<std::int64_t>{7, -8}));
-  EXPECT_EQ(value([&](auto& a) { typed(a, "value_floats", pb::AttributeProto::FLOATS), a.add_floats(1); }).type().ToString(), "fp32[1]");
-  const Value s = value([&](auto& a) { typed(a, "value_string", pb::AttributeProto::STRING), a.set_s("hi"); });
+  EXPECT_EQ(
+      value([&](auto& a) { typed(a, "value_floats", pb::AttributeProto::FLOATS), a.add_floats(1); })
+          .type()
+          .ToString(),
+      "fp32[1]");
+  const Value s =
+      value([&](auto& a) { typed(a, "value_string", pb::AttributeProto::STRING), a.set_s("hi"); });
   EXPECT_EQ(s.strings(), std::vector<std::string>{"hi"});
-  EXPECT_EQ(value([&](auto& a) { typed(a, "value_strings", pb::AttributeProto::STRINGS), a.add_strings("a"), a.add_strings("b"); }).strings().size(), 2u);
+  EXPECT_EQ(value([&](auto& a) {
+              typed(a, "value_strings", pb::AttributeProto::STRINGS), a.add_strings("a"),
+                  a.add_strings("b");
+            })
+                .strings()
+                .size(),
+            2u);
   const Value t = value([&](auto& a) {
     typed(a, "value", pb::AttributeProto::TENSOR);
     ModelBuilder::SetFloats(a.mutable_t(), {1, 2}, {1, 2});
@@ -118,8 +149,8 @@ TEST(Import, ReadsEveryElementTypeRawAndTyped) {
   struct Case {
     T::DataType type;
     const char* name;
-    std::string raw;           // two elements: 1 and the largest small pattern, little-endian
-    std::vector<int> int32s;   // the same in int32_data, where ONNX stores it there
+    std::string raw;          // two elements: 1 and the largest small pattern, little-endian
+    std::vector<int> int32s;  // the same in int32_data, where ONNX stores it there
     double first, second;
   };
   using namespace std::string_literals;
@@ -170,10 +201,12 @@ TEST(Import, KeepsSymbolsSequencesAndOptionals) {
   b.Input("x", "N,?,3");
   auto* s = b.graph().add_input();
   s->set_name("s");
-  ModelBuilder::SetType(s->mutable_type()->mutable_sequence_type()->mutable_elem_type(), T::INT64, "-");
+  ModelBuilder::SetType(s->mutable_type()->mutable_sequence_type()->mutable_elem_type(), T::INT64,
+                        "-");
   auto* o = b.graph().add_input();
   o->set_name("o");
-  ModelBuilder::SetType(o->mutable_type()->mutable_optional_type()->mutable_elem_type(), T::FLOAT, "M");
+  ModelBuilder::SetType(o->mutable_type()->mutable_optional_type()->mutable_elem_type(), T::FLOAT,
+                        "M");
   b.Node("Relu", {"x"}, {"y"}).Node("Identity", {"s"}, {"t"}).Output("y").Output("t");
   const auto r = b.Import();
   ASSERT_TRUE(r.ok()) << r.status().message();
@@ -187,7 +220,11 @@ TEST(Import, KeepsSymbolsSequencesAndOptionals) {
 
 TEST(Import, KeepsUnknownOperatorsAsForeignNodesWithDeclaredTypes) {
   ModelBuilder b;
-  b.Input("x", "2,3").Node("Mystery", {"x"}, {"m"}).Attr("level", std::int64_t{3}).Node("Relu", {"m"}, {"y"}).Output("y");
+  b.Input("x", "2,3")
+      .Node("Mystery", {"x"}, {"m"})
+      .Attr("level", std::int64_t{3})
+      .Node("Relu", {"m"}, {"y"})
+      .Output("y");
   auto* info = b.graph().add_value_info();
   info->set_name("m");
   ModelBuilder::SetType(info->mutable_type(), T::FLOAT, "2,5");
@@ -204,7 +241,10 @@ TEST(Import, KeepsUnknownOperatorsAsForeignNodesWithDeclaredTypes) {
 TEST(Import, SaysWhyANodeStaysForeign) {
   const auto conv1d = [] {
     ModelBuilder b;
-    b.Input("x", "1,2,8").Floats("w", {1, 2, 3}, {1, 2, 3, 4, 5, 6}).Node("Conv", {"x", "w"}, {"y"}).Output("y");
+    b.Input("x", "1,2,8")
+        .Floats("w", {1, 2, 3}, {1, 2, 3, 4, 5, 6})
+        .Node("Conv", {"x", "w"}, {"y"})
+        .Output("y");
     return b;
   };
   EXPECT_EQ(WhyForeign(conv1d()), "only two spatial dimensions are supported, found 1");
@@ -225,12 +265,17 @@ TEST(Import, SaysWhyANodeStaysForeign) {
   EXPECT_EQ(WhyForeign(axes), "axes is not a constant");
 
   ModelBuilder indices;
-  indices.Input("x", "1,1,4,4").Node("MaxPool", {"x"}, {"y", "i"}).Attr("kernel_shape", std::vector<std::int64_t>{2, 2});
+  indices.Input("x", "1,1,4,4")
+      .Node("MaxPool", {"x"}, {"y", "i"})
+      .Attr("kernel_shape", std::vector<std::int64_t>{2, 2});
   indices.Output("y").Output("i");
   EXPECT_EQ(WhyForeign(indices), "the indices are read");
 
   ModelBuilder cubic;
-  cubic.Input("x", "1,1,4,4").Floats("s", {4}, {1, 1, 2, 2}).Node("Resize", {"x", "", "s"}, {"y"}).Attr("mode", "cubic");
+  cubic.Input("x", "1,1,4,4")
+      .Floats("s", {4}, {1, 1, 2, 2})
+      .Node("Resize", {"x", "", "s"}, {"y"})
+      .Attr("mode", "cubic");
   cubic.Output("y");
   EXPECT_EQ(WhyForeign(cubic), "mode cubic is not supported");
 
@@ -239,7 +284,10 @@ TEST(Import, SaysWhyANodeStaysForeign) {
   EXPECT_EQ(WhyForeign(exotic), "attribute slope is not supported");
 
   ModelBuilder precise;
-  precise.Input("x", "2", T::INT64).Ints("lo", {(1 << 24) + 1}).Node("Clip", {"x", "lo"}, {"y"}).Output("y");
+  precise.Input("x", "2", T::INT64)
+      .Ints("lo", {(1 << 24) + 1})
+      .Node("Clip", {"x", "lo"}, {"y"})
+      .Output("y");
   EXPECT_EQ(WhyForeign(precise), "min 16777217 is no fp32 number");
 }
 
@@ -289,8 +337,14 @@ TEST(Import, ShapeArithmeticResolvesWhenInputsAreFixed) {
 
 TEST(SetInputShapes, BindsSymbolsEverywhereAndNamesContradictions) {
   ModelBuilder b;
-  b.Input("a", "N,3").Input("b", "N,M").Node("Concat", {"a", "b"}, {"y"}).Attr("axis", std::int64_t{1}).Output("y");
-  const auto import = [&](std::map<std::string, tensor::Dims> shapes) { return b.Import({.shapes = std::move(shapes), .limits = {}}); };
+  b.Input("a", "N,3")
+      .Input("b", "N,M")
+      .Node("Concat", {"a", "b"}, {"y"})
+      .Attr("axis", std::int64_t{1})
+      .Output("y");
+  const auto import = [&](std::map<std::string, tensor::Dims> shapes) {
+    return b.Import({.shapes = std::move(shapes), .limits = {}});
+  };
   const auto bound = import({{"a", {2, 3}}});
   ASSERT_TRUE(bound.ok()) << bound.status().message();
   EXPECT_EQ(bound->graph.value(bound->graph.inputs[1]).type.ToString(), "fp32[2, M]");
@@ -300,13 +354,17 @@ TEST(SetInputShapes, BindsSymbolsEverywhereAndNamesContradictions) {
     return r.status().message();
   };
   EXPECT_EQ(message({{"z", {1}}}), "model.onnx: no input z; the model has a, b");
-  EXPECT_EQ(message({{"a", {1}}}), "model.onnx: input a: shape [1] has rank 1, expected fp32[N, 3]");
-  EXPECT_EQ(message({{"a", {2, 4}}}), "model.onnx: input a: shape [2, 4] contradicts fp32[N, 3] at dimension 1");
+  EXPECT_EQ(message({{"a", {1}}}),
+            "model.onnx: input a: shape [1] has rank 1, expected fp32[N, 3]");
+  EXPECT_EQ(message({{"a", {2, 4}}}),
+            "model.onnx: input a: shape [2, 4] contradicts fp32[N, 3] at dimension 1");
   EXPECT_EQ(message({{"a", {-1, 3}}}), "model.onnx: input a: shape [-1, 3] has a negative size");
-  EXPECT_EQ(message({{"a", {2, 3}}, {"b", {4, 1}}}), "model.onnx: input b: shape [4, 1] makes N 4, elsewhere it is 2");
+  EXPECT_EQ(message({{"a", {2, 3}}, {"b", {4, 1}}}),
+            "model.onnx: input b: shape [4, 1] makes N 4, elsewhere it is 2");
 }
 
-// --- Old signatures --------------------------------------------------------------------------------------------------
+// --- Old signatures
+// --------------------------------------------------------------------------------------------------
 
 TEST(Upgrade, SoftmaxBefore13RunsOverTheRestAsOne) {
   const Value x = Floats({1, 2, 2}, {0, 0, 0, std::log(5.0f)});  // exp: 1 1 1 5
@@ -324,19 +382,26 @@ TEST(Upgrade, SoftmaxBefore13RunsOverTheRestAsOne) {
   near(Computed(model(11, 2), {x}), {0.5, 0.5, 1.0 / 6, 5.0 / 6});
   near(Computed(model(11, -1), {x}), {0.5, 0.5, 1.0 / 6, 5.0 / 6});
   near(Computed(model(13, 1), {x}), {0.5, 1.0 / 6, 0.5, 5.0 / 6});
-  EXPECT_EQ(Ops(model(9, 2).Import()->graph), std::vector<std::string>{"softmax"});  // the same as today's
+  EXPECT_EQ(Ops(model(9, 2).Import()->graph),
+            std::vector<std::string>{"softmax"});  // the same as today's
 }
 
 TEST(Upgrade, AttributesBecomeInputs) {
   ModelBuilder slice(9);
   slice.Input("x", "4").Node("Slice", {"x"}, {"y"}).Attr("starts", std::vector<std::int64_t>{1});
-  slice.Attr("ends", std::vector<std::int64_t>{-1}).Attr("axes", std::vector<std::int64_t>{0}).Output("y");
+  slice.Attr("ends", std::vector<std::int64_t>{-1})
+      .Attr("axes", std::vector<std::int64_t>{0})
+      .Output("y");
   EXPECT_EQ(Computed(slice, {Floats({4}, {1, 2, 3, 4})}), (Numbers{2, 3}));
 
   ModelBuilder reshape(1);
   reshape.model.set_ir_version(3);
-  reshape.Input("x", "4").Node("Reshape", {"x"}, {"y"}).Attr("shape", std::vector<std::int64_t>{2, -1}).Output("y");
-  EXPECT_EQ(reshape.Import()->graph.value(reshape.Import()->graph.outputs[0]).type.ToString(), "fp32[2, 2]");
+  reshape.Input("x", "4")
+      .Node("Reshape", {"x"}, {"y"})
+      .Attr("shape", std::vector<std::int64_t>{2, -1})
+      .Output("y");
+  EXPECT_EQ(reshape.Import()->graph.value(reshape.Import()->graph.outputs[0]).type.ToString(),
+            "fp32[2, 2]");
 
   ModelBuilder cast(1);
   cast.Input("x", "2").Node("Cast", {"x"}, {"y"}).Attr("to", "INT32").Output("y");
@@ -346,7 +411,8 @@ TEST(Upgrade, AttributesBecomeInputs) {
 TEST(Upgrade, ClipBefore11ClampsInfinityToTheLargestNumber) {
   ModelBuilder b(6);
   b.Input("x", "2").Node("Clip", {"x"}, {"y"}).Attr("min", 0.0f).Output("y");
-  EXPECT_EQ(Computed(b, {Floats({2}, {-1, INFINITY})}), (Numbers{0, static_cast<double>(std::numeric_limits<float>::max())}));
+  EXPECT_EQ(Computed(b, {Floats({2}, {-1, INFINITY})}),
+            (Numbers{0, static_cast<double>(std::numeric_limits<float>::max())}));
 }
 
 TEST(Upgrade, OldBroadcastStartsAtAxis) {
@@ -358,11 +424,17 @@ TEST(Upgrade, OldBroadcastStartsAtAxis) {
 
 TEST(Upgrade, UpsampleAndOldResizeRepeatPixels) {
   ModelBuilder attribute(7);
-  attribute.Input("x", "1,1,1,2").Node("Upsample", {"x"}, {"y"}).FloatsAttr("scales", {1, 1, 1, 2}).Output("y");
+  attribute.Input("x", "1,1,1,2")
+      .Node("Upsample", {"x"}, {"y"})
+      .FloatsAttr("scales", {1, 1, 1, 2})
+      .Output("y");
   EXPECT_EQ(Computed(attribute, {Floats({1, 1, 1, 2}, {3, 4})}), (Numbers{3, 3, 4, 4}));
   for (const char* op : {"Upsample", "Resize"}) {
     ModelBuilder b(op[0] == 'U' ? 9 : 10);
-    b.Input("x", "1,1,1,2").Floats("s", {4}, {1, 1, 1, 1.5}).Node(op, {"x", "s"}, {"y"}).Output("y");
+    b.Input("x", "1,1,1,2")
+        .Floats("s", {4}, {1, 1, 1, 1.5})
+        .Node(op, {"x", "s"}, {"y"})
+        .Output("y");
     EXPECT_EQ(Computed(b, {Floats({1, 1, 1, 2}, {3, 4})}), (Numbers{3, 3, 4})) << op;
   }
 }
@@ -371,38 +443,48 @@ TEST(Upgrade, OldNormalizationWithUnreadOutputs) {
   ModelBuilder b(7);
   b.Input("x", "1,1,1,2");
   for (const char* name : {"s", "b", "m", "v"}) b.Floats(name, {1}, {name[0] == 'v' ? 4.0f : 1.0f});
-  b.Node("BatchNormalization", {"x", "s", "b", "m", "v"}, {"y", "m2", "v2", "m3", "v3"}).Attr("epsilon", 0.0f);
+  b.Node("BatchNormalization", {"x", "s", "b", "m", "v"}, {"y", "m2", "v2", "m3", "v3"})
+      .Attr("epsilon", 0.0f);
   b.Attr("momentum", 0.9f).Attr("spatial", std::int64_t{1}).Output("y");
   EXPECT_EQ(Computed(b, {Floats({1, 1, 1, 2}, {1, 5})}), (Numbers{1, 3}));
 }
 
-// --- Composites ------------------------------------------------------------------------------------------------------
+// --- Composites
+// ------------------------------------------------------------------------------------------------------
 
 TEST(Composite, GemmInAllItsForms) {
   const Value a = Floats({2, 1}, {1, 2});
-  const auto gemm = [](bool trans_a, bool trans_b, float alpha, float beta, std::vector<std::int64_t> c_dims,
-                       std::vector<float> c) {
+  const auto gemm = [](bool trans_a, bool trans_b, float alpha, float beta,
+                       std::vector<std::int64_t> c_dims, std::vector<float> c) {
     ModelBuilder b;
-    b.Input("a", "2,1").Floats("b", trans_b ? std::vector<std::int64_t>{2, trans_a ? 2 : 1} : std::vector<std::int64_t>{trans_a ? 2 : 1, 2},
-                               trans_a ? std::vector<float>{3, 4, 5, 6} : std::vector<float>{3, 4});
+    b.Input("a", "2,1")
+        .Floats("b",
+                trans_b ? std::vector<std::int64_t>{2, trans_a ? 2 : 1}
+                        : std::vector<std::int64_t>{trans_a ? 2 : 1, 2},
+                trans_a ? std::vector<float>{3, 4, 5, 6} : std::vector<float>{3, 4});
     std::vector<std::string> in{"a", "b"};
     if (!c.empty()) {
       b.Floats("c", c_dims, c);
       in.push_back("c");
     }
-    b.Node("Gemm", in, {"y"}).Attr("transA", std::int64_t{trans_a}).Attr("transB", std::int64_t{trans_b});
+    b.Node("Gemm", in, {"y"})
+        .Attr("transA", std::int64_t{trans_a})
+        .Attr("transB", std::int64_t{trans_b});
     b.Attr("alpha", alpha).Attr("beta", beta).Output("y");
     return b;
   };
   EXPECT_EQ(Computed(gemm(false, false, 1, 1, {}, {}), {a}), (Numbers{3, 4, 6, 8}));
   EXPECT_EQ(Computed(gemm(false, true, 1, 1, {2}, {10, 20}), {a}), (Numbers{13, 24, 16, 28}));
-  EXPECT_EQ(Computed(gemm(true, false, 1, 1, {}, {}), {a}), (Numbers{13, 16}));       // [1 2] x [[3 4] [5 6]]
-  EXPECT_EQ(Computed(gemm(true, true, 2, 1, {}, {}), {a}), (Numbers{22, 34}));        // 2 [1 2] x [[3 5] [4 6]]
+  EXPECT_EQ(Computed(gemm(true, false, 1, 1, {}, {}), {a}),
+            (Numbers{13, 16}));  // [1 2] x [[3 4] [5 6]]
+  EXPECT_EQ(Computed(gemm(true, true, 2, 1, {}, {}), {a}),
+            (Numbers{22, 34}));  // 2 [1 2] x [[3 5] [4 6]]
   EXPECT_EQ(Computed(gemm(false, false, 2, 0.5, {2, 1}, {10, 20}), {a}), (Numbers{11, 13, 22, 26}));
   EXPECT_EQ(Computed(gemm(false, false, 1, 0.5, {2}, {10, 20}), {a}), (Numbers{8, 14, 11, 18}));
   const auto folded = gemm(false, true, 1, 1, {2}, {10, 20}).Import();
   ASSERT_TRUE(folded.ok());
-  EXPECT_EQ(Ops(folded->graph), (std::vector<std::string>{"transpose", "matmul"}));  // the bias is matmul's own
+  EXPECT_EQ(Ops(folded->graph),
+            (std::vector<std::string>{"transpose", "matmul"}));  // the bias is matmul's own
 }
 
 TEST(Composite, GlobalAveragePoolDropoutAndReduceMean) {
@@ -411,17 +493,30 @@ TEST(Composite, GlobalAveragePoolDropoutAndReduceMean) {
   pool.Node("Dropout", {"p", "ratio"}, {"y", "mask"}).Output("y");
   EXPECT_EQ(Computed(pool, {Floats({1, 2, 1, 2}, {1, 3, 5, 9})}), (Numbers{2, 7}));
   ModelBuilder mean;
-  mean.Input("x", "2,2").Ints("axes", {-1}).Node("ReduceMean", {"x", "axes"}, {"y"}).Attr("keepdims", std::int64_t{0}).Output("y");
+  mean.Input("x", "2,2")
+      .Ints("axes", {-1})
+      .Node("ReduceMean", {"x", "axes"}, {"y"})
+      .Attr("keepdims", std::int64_t{0})
+      .Output("y");
   EXPECT_EQ(Computed(mean, {Floats({2, 2}, {1, 3, 5, 9})}), (Numbers{2, 7}));
   ModelBuilder noop;
-  noop.Input("x", "2").Node("ReduceMean", {"x"}, {"y"}).Attr("noop_with_empty_axes", std::int64_t{1}).Output("y");
+  noop.Input("x", "2")
+      .Node("ReduceMean", {"x"}, {"y"})
+      .Attr("noop_with_empty_axes", std::int64_t{1})
+      .Output("y");
   EXPECT_EQ(Computed(noop, {Floats({2}, {1, 3})}), (Numbers{1, 3}));
 }
 
 TEST(Composite, LimitsWorkedOutFromConstantsCountAsConstants) {
   ModelBuilder b;
-  b.Input("x", "2").Ints("five", {5}).Node("Cast", {"five"}, {"f"}).Attr("to", std::int64_t{T::FLOAT});
-  b.Ints("axis", {0}).Node("Squeeze", {"f", "axis"}, {"limit"}).Node("Clip", {"x", "", "limit"}, {"y"}).Output("y");
+  b.Input("x", "2")
+      .Ints("five", {5})
+      .Node("Cast", {"five"}, {"f"})
+      .Attr("to", std::int64_t{T::FLOAT});
+  b.Ints("axis", {0})
+      .Node("Squeeze", {"f", "axis"}, {"limit"})
+      .Node("Clip", {"x", "", "limit"}, {"y"})
+      .Output("y");
   EXPECT_EQ(Computed(b, {Floats({2}, {1, 9})}), (Numbers{1, 5}));
 }
 

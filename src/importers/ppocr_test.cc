@@ -1,4 +1,5 @@
-// The three networks of PP-OCRv4, which ./dev setup puts into .cache/models; skipped by name where they are not.
+// The three networks of PP-OCRv4, which ./dev setup puts into .cache/models; skipped by name where
+// they are not.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 struct Network {
   const char* file;
   tensor::Dims input;
-  const char* output;      // type with that input; as onnxruntime reports it
+  const char* output;        // type with that input; as onnxruntime reports it
   std::size_t source_nodes;  // as onnx counts them
 };
 
@@ -27,7 +28,8 @@ TEST_P(PpOcr, EveryOperatorIsOursAndEveryTypeStatic) {
   EXPECT_EQ(r->graph.source_nodes.size(), n.source_nodes);
   for (const ir::Node& node : r->graph.nodes) {
     EXPECT_FALSE(node.is_foreign()) << node.name;
-    for (const auto& t : r->graph.OutputTypes(node)) EXPECT_TRUE(t.is_static()) << node.name << " " << t.ToString();
+    for (const auto& t : r->graph.OutputTypes(node))
+      EXPECT_TRUE(t.is_static()) << node.name << " " << t.ToString();
   }
   ASSERT_EQ(r->graph.outputs.size(), 1u);
   EXPECT_EQ(r->graph.value(r->graph.outputs[0]).type.ToString(), n.output);
@@ -37,11 +39,12 @@ TEST_P(PpOcr, EveryOperatorIsOursAndEveryTypeStatic) {
   EXPECT_FALSE(open->graph.value(open->graph.outputs[0]).type.is_static());
 }
 
-INSTANTIATE_TEST_SUITE_P(V4, PpOcr,
-                         ::testing::Values(Network{"ppocrv4_det.onnx", {1, 3, 736, 1024}, "fp32[1, 1, 736, 1024]", 672},
-                                           Network{"ppocrv4_rec.onnx", {1, 3, 48, 320}, "fp32[1, 40, 6625]", 765},
-                                           Network{"ppocrv4_cls.onnx", {1, 3, 48, 192}, "fp32[1, 2]", 471}),
-                         [](const auto& network) { return std::string(network.param.file + 8, 3); });
+INSTANTIATE_TEST_SUITE_P(
+    V4, PpOcr,
+    ::testing::Values(Network{"ppocrv4_det.onnx", {1, 3, 736, 1024}, "fp32[1, 1, 736, 1024]", 672},
+                      Network{"ppocrv4_rec.onnx", {1, 3, 48, 320}, "fp32[1, 40, 6625]", 765},
+                      Network{"ppocrv4_cls.onnx", {1, 3, 48, 192}, "fp32[1, 2]", 471}),
+    [](const auto& network) { return std::string(network.param.file + 8, 3); });
 
 }  // namespace
 }  // namespace npukit::importers

@@ -11,7 +11,8 @@ auto Place(auto& items, std::string_view name) {
                           [](const auto& item, std::string_view n) { return item.first < n; });
 }
 
-// The alternative asked for, or null when absent. Another alternative is our bug: CheckAttrs ran first.
+// The alternative asked for, or null when absent. Another alternative is our bug: CheckAttrs ran
+// first.
 template <class T>
 const T* As(const AttrValue* v) {
   if (v == nullptr) return nullptr;
@@ -30,7 +31,8 @@ bool SameTensor(const tensor::Value& a, const tensor::Value& b) {
 
 bool SameValue(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
-  if (const auto* t = std::get_if<tensor::Value>(&a)) return SameTensor(*t, std::get<tensor::Value>(b));
+  if (const auto* t = std::get_if<tensor::Value>(&a))
+    return SameTensor(*t, std::get<tensor::Value>(b));
   return std::visit(
       [&](const auto& x) {
         using T = std::decay_t<decltype(x)>;
@@ -89,11 +91,15 @@ Floats Attrs::FloatList(std::string_view name, const Floats& otherwise) const {
   return p ? *p : otherwise;
 }
 
-const tensor::Value* Attrs::Tensor(std::string_view name) const { return As<tensor::Value>(Find(name)); }
+const tensor::Value* Attrs::Tensor(std::string_view name) const {
+  return As<tensor::Value>(Find(name));
+}
 
 bool Attrs::operator==(const Attrs& o) const {
   return std::equal(items_.begin(), items_.end(), o.items_.begin(), o.items_.end(),
-                    [](const auto& a, const auto& b) { return a.first == b.first && SameValue(a.second, b.second); });
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first && SameValue(a.second, b.second);
+                    });
 }
 
 }  // namespace npukit::ops

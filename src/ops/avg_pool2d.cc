@@ -23,10 +23,14 @@ Status Reference(EvalContext& c) {
       });
 }
 
-constexpr AttrDef kAttrs[] = {{"kernel_shape", AttrKind::kInts, true}, {"strides", AttrKind::kInts},
-                              {"pads", AttrKind::kInts}, {"dilations", AttrKind::kInts},
-                              {"ceil_mode", AttrKind::kInt}, {"auto_pad", AttrKind::kString},
-                              {"layout", AttrKind::kString}, {"count_include_pad", AttrKind::kInt}};
+constexpr AttrDef kAttrs[] = {{"kernel_shape", AttrKind::kInts, true},
+                              {"strides", AttrKind::kInts},
+                              {"pads", AttrKind::kInts},
+                              {"dilations", AttrKind::kInts},
+                              {"ceil_mode", AttrKind::kInt},
+                              {"auto_pad", AttrKind::kString},
+                              {"layout", AttrKind::kString},
+                              {"count_include_pad", AttrKind::kInt}};
 
 }  // namespace
 

@@ -16,14 +16,16 @@ Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
   tensor::Dim channels;
   if (x.shape) {
-    if (x.shape->rank() < 2) return InvalidArgument(Cat("x is ", x.ToString(), ", expected rank 2 or more"));
+    if (x.shape->rank() < 2)
+      return InvalidArgument(Cat("x is ", x.ToString(), ", expected rank 2 or more"));
     channels = x.shape->dims[nhwc ? x.shape->rank() - 1 : 1];
   }
   for (std::size_t i = 1; i < 5; ++i) {
     const auto& s = c.inputs[i].shape;
     if (s && (s->rank() != 1 || !SameDim(s->dims[0], channels).ok())) {
-      return InvalidArgument(Cat("input ", i, " is ", c.inputs[i].ToString(), ", expected one number for each of the ",
-                                 channels.value, " channels"));
+      return InvalidArgument(Cat("input ", i, " is ", c.inputs[i].ToString(),
+                                 ", expected one number for each of the ", channels.value,
+                                 " channels"));
     }
   }
   c.outputs[0] = x;
@@ -46,7 +48,9 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
-OpCost BatchNormCost(const CostContext& c) { return {.vector_ops = 2 * CountOf(c.outputs[0]), .bytes = AllBytes(c)}; }
+OpCost BatchNormCost(const CostContext& c) {
+  return {.vector_ops = 2 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+}
 
 constexpr AttrDef kAttrs[] = {{"epsilon", AttrKind::kFloat}, {"layout", AttrKind::kString}};
 

@@ -1,8 +1,10 @@
 // Every reference against values from outside: tests/ops/<op>.case.
+#include "testing/cases.h"
+
 #include <gtest/gtest.h>
 
 #include "ops/op_def.h"
-#include "testing/cases.h"
+#include "ops/rules.h"
 
 namespace npukit::ops {
 namespace {
@@ -33,7 +35,8 @@ TEST_P(Cases, ReferenceGivesTheExpectedValues) {
   }
 }
 
-// What the shape rule says before the run must be what the reference makes: from types and constants alone.
+// What the shape rule says before the run must be what the reference makes: from types and
+// constants alone.
 TEST_P(Cases, InferenceAgreesWithTheResult) {
   const OpDef& def = *GetParam();
   const auto cases = testing::ReadCases(def, NPUKIT_SOURCE_DIR "/tests/ops");
@@ -41,29 +44,25 @@ TEST_P(Cases, InferenceAgreesWithTheResult) {
   for (const testing::OpCase& c : *cases) {
     if (!c.refused.empty()) continue;
     SCOPED_TRACE(c.name);
-    std::vector<tensor::Type> types;
-    std::vector<tensor::Type> ranks_only;
-    std::vector<tensor::Type> unknown;
-    std::vector<const tensor::Value*> constants;
-    for (const tensor::Value& v : c.inputs) {
-      types.push_back(v.present() ? v.type() : tensor::Type{});
-      constants.push_back(v.present() ? &v : nullptr);
-      ranks_only.push_back(types.back());
-      if (v.present()) {
-        ranks_only.back().shape = tensor::Shape(std::vector<tensor::Dim>(v.dims().size(), tensor::Dim{}));
+    const KnownInputs given(c.inputs);
+    std::vector<tensor::Type> ranks_only = given.types;
+    std::vector<tensor::Type> unknown = given.types;
+    for (std::size_t i = 0; i < given.types.size(); ++i) {
+      if (ranks_only[i].shape) {
+        ranks_only[i].shape =
+            tensor::Shape(std::vector<tensor::Dim>(ranks_only[i].shape->rank(), tensor::Dim{}));
       }
-      unknown.push_back(types.back());
-      unknown.back().shape.reset();
+      unknown[i].shape.reset();
     }
     tensor::Type out;
-    const Status s = Infer(def, c.attrs, c.epilogue, types, constants, {&out, 1});
+    const Status s = Infer(def, c.attrs, c.epilogue, given.types, given.constants, {&out, 1});
     ASSERT_TRUE(s.ok()) << s.message();
     EXPECT_EQ(out.ToString(), c.outputs[0].type().ToString());
 
     // With less known, inference may say less but must not contradict.
-    const std::vector<const tensor::Value*> none(constants.size(), nullptr);
+    const std::vector<const tensor::Value*> none(given.constants.size(), nullptr);
     for (const auto& partial : {ranks_only, unknown}) {
-      for (const auto& known : {constants, none}) {
+      for (const auto& known : {given.constants, none}) {
         tensor::Type less;
         const Status t = Infer(def, c.attrs, c.epilogue, partial, known, {&less, 1});
         ASSERT_TRUE(t.ok()) << t.message();

@@ -23,7 +23,8 @@ Status Infer(InferContext& c) {
   }
   const DType source = c.inputs[0].dtype;
   if (source != DType::kUndefined && !CanCast(source)) {
-    return InvalidArgument(Cat("input 0 is ", tensor::DTypeName(source), ", expected a float, integer or bool type"));
+    return InvalidArgument(
+        Cat("input 0 is ", tensor::DTypeName(source), ", expected a float, integer or bool type"));
   }
   c.outputs[0] = tensor::Type::Tensor(target, c.inputs[0].shape);
   return OkStatus();
@@ -33,9 +34,11 @@ Status Infer(InferContext& c) {
 std::uint64_t FloatToBits(double x, DType t) {
   if (std::isnan(x)) return 0;
   const int bits = tensor::DTypeBits(t);
-  const double top = std::ldexp(1.0, tensor::IsSigned(t) ? bits - 1 : bits);  // one past the largest
+  const double top =
+      std::ldexp(1.0, tensor::IsSigned(t) ? bits - 1 : bits);  // one past the largest
   if (x >= top) {
-    return tensor::IsSigned(t) ? (std::uint64_t{1} << (bits - 1)) - 1 : ~std::uint64_t{0} >> (64 - bits);
+    return tensor::IsSigned(t) ? (std::uint64_t{1} << (bits - 1)) - 1
+                               : ~std::uint64_t{0} >> (64 - bits);
   }
   if (!tensor::IsSigned(t)) return x <= 0 ? 0 : static_cast<std::uint64_t>(x);
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(x < -top ? -top : x));
@@ -44,10 +47,13 @@ std::uint64_t FloatToBits(double x, DType t) {
 // Integers of 64 bits reach fp32 in one rounding, not by way of double.
 void StoreInteger(Value& y, std::int64_t i, std::uint64_t bits, bool is_signed) {
   if (y.dtype() == DType::kF32) {
-    const float f = is_signed ? static_cast<float>(static_cast<std::int64_t>(bits)) : static_cast<float>(bits);
+    const float f =
+        is_signed ? static_cast<float>(static_cast<std::int64_t>(bits)) : static_cast<float>(bits);
     return Store(y, i, static_cast<double>(f));
   }
-  Store(y, i, is_signed ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits));
+  Store(
+      y, i,
+      is_signed ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits));
 }
 
 Status Reference(EvalContext& c) {

@@ -16,8 +16,8 @@ Status Infer(InferContext& c) {
     const tensor::Type& t = c.inputs[i];
     if (t.dtype != tensor::DType::kUndefined) {
       if (dtype != tensor::DType::kUndefined && t.dtype != dtype) {
-        return InvalidArgument(Cat("input ", i, " is ", tensor::DTypeName(t.dtype), ", the ones before are ",
-                                   tensor::DTypeName(dtype)));
+        return InvalidArgument(Cat("input ", i, " is ", tensor::DTypeName(t.dtype),
+                                   ", the ones before are ", tensor::DTypeName(dtype)));
       }
       dtype = t.dtype;
     }
@@ -26,8 +26,8 @@ Status Infer(InferContext& c) {
     } else if (ranked == nullptr) {
       ranked = &t;
     } else if (t.shape->rank() != ranked->shape->rank()) {
-      return InvalidArgument(Cat("input ", i, " is ", t.ToString(), ", expected rank ", ranked->shape->rank(), " as ",
-                                 ranked->ToString()));
+      return InvalidArgument(Cat("input ", i, " is ", t.ToString(), ", expected rank ",
+                                 ranked->shape->rank(), " as ", ranked->ToString()));
     }
   }
   c.outputs[0] = tensor::Type::Tensor(dtype, std::nullopt);
@@ -64,12 +64,14 @@ Status Infer(InferContext& c) {
 
 Status Reference(EvalContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis, NormalAxis(c.attrs->Int("axis"), y.dims().size()));
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis,
+                          NormalAxis(c.attrs->Int("axis"), y.dims().size()));
   const tensor::Dims strides = tensor::DenseStrides(y.dims());
   std::int64_t start = 0;
   for (const Value& x : c.inputs) {
     const std::int64_t offset = start * strides[axis];
-    ForEachIndex<1>(x.dims(), {strides}, [&](std::int64_t i, const auto* at) { CopyElement(y, offset + at[0], x, i); });
+    ForEachIndex<1>(x.dims(), {strides},
+                    [&](std::int64_t i, const auto* at) { CopyElement(y, offset + at[0], x, i); });
     start += x.dims()[axis];
   }
   return OkStatus();

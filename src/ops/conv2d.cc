@@ -24,23 +24,26 @@ Status Infer(InferContext& c) {
   }
   std::array<Dim, 4> wd;
   if (w.shape) {
-    if (w.shape->rank() != 4) return InvalidArgument(Cat("w is ", w.ToString(), ", expected rank 4"));
+    if (w.shape->rank() != 4)
+      return InvalidArgument(Cat("w is ", w.ToString(), ", expected rank 4"));
     for (std::size_t i = 0; i < 4; ++i) wd[i] = w.shape->dims[i];
   }
   std::int64_t expected = 0;
   if (image.c.known() && wd[1].known() &&
       (__builtin_mul_overflow(wd[1].value, group, &expected) || expected != image.c.value)) {
-    return InvalidArgument(Cat("x has ", image.c.value, " channels, w expects ", wd[1].value, " x group ", group));
+    return InvalidArgument(
+        Cat("x has ", image.c.value, " channels, w expects ", wd[1].value, " x group ", group));
   }
   if (wd[0].known() && wd[0].value % group != 0) {
-    return InvalidArgument(Cat("w has ", wd[0].value, " output channels, not a multiple of group ", group));
+    return InvalidArgument(
+        Cat("w has ", wd[0].value, " output channels, not a multiple of group ", group));
   }
   if (Has(c, 2)) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, 2));
     const tensor::Type& b = c.inputs[2];
     if (b.shape && (b.shape->rank() != 1 || !SameDim(b.shape->dims[0], wd[0]).ok())) {
-      return InvalidArgument(Cat("bias is ", b.ToString(), ", expected one number for each of the ", wd[0].value,
-                                 " output channels"));
+      return InvalidArgument(Cat("bias is ", b.ToString(), ", expected one number for each of the ",
+                                 wd[0].value, " output channels"));
     }
   }
   if (!x.shape) return OkStatus();
@@ -100,8 +103,8 @@ OpCost ConvCost(const CostContext& c) {
   return cost;
 }
 
-constexpr AttrDef kAttrs[] = {{"strides", AttrKind::kInts}, {"pads", AttrKind::kInts},
-                              {"dilations", AttrKind::kInts}, {"group", AttrKind::kInt},
+constexpr AttrDef kAttrs[] = {{"strides", AttrKind::kInts},    {"pads", AttrKind::kInts},
+                              {"dilations", AttrKind::kInts},  {"group", AttrKind::kInt},
                               {"auto_pad", AttrKind::kString}, {"layout", AttrKind::kString}};
 
 }  // namespace

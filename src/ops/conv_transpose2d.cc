@@ -24,18 +24,21 @@ Status Infer(InferContext& c) {
   }
   std::array<Dim, 4> wd;
   if (w.shape) {
-    if (w.shape->rank() != 4) return InvalidArgument(Cat("w is ", w.ToString(), ", expected rank 4"));
+    if (w.shape->rank() != 4)
+      return InvalidArgument(Cat("w is ", w.ToString(), ", expected rank 4"));
     for (std::size_t i = 0; i < 4; ++i) wd[i] = w.shape->dims[i];
   }
   if (!SameDim(image.c, wd[0]).ok()) {
     return InvalidArgument(Cat("x has ", image.c.value, " channels, w expects ", wd[0].value));
   }
   if (wd[0].known() && wd[0].value % group != 0) {
-    return InvalidArgument(Cat("w has ", wd[0].value, " input channels, not a multiple of group ", group));
+    return InvalidArgument(
+        Cat("w has ", wd[0].value, " input channels, not a multiple of group ", group));
   }
   Dim out_channels;
   if (wd[1].known() && __builtin_mul_overflow(wd[1].value, group, &out_channels.value)) {
-    return InvalidArgument(Cat("w has ", wd[1].value, " output channels x group ", group, ", which is too many"));
+    return InvalidArgument(
+        Cat("w has ", wd[1].value, " output channels x group ", group, ", which is too many"));
   }
   if (Has(c, 2)) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, 2));
@@ -56,8 +59,8 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-// Written as a gather, so that each result is summed once: input row iy reaches output row oy through kernel row ky when
-// oy + pad = iy * stride + ky * dilation.
+// Written as a gather, so that each result is summed once: input row iy reaches output row oy
+// through kernel row ky when oy + pad = iy * stride + ky * dilation.
 Status Reference(EvalContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
   const Value& x = c.inputs[0];
@@ -85,7 +88,9 @@ Status Reference(EvalContext& c) {
                 const std::int64_t px = ox + cols.pad_begin - kx * win.dilation[1];
                 if (px < 0 || px % win.stride[1] != 0 || px / win.stride[1] >= xi.w) continue;
                 sum += Load(x, xi.At(n, i, py / win.stride[0], px / win.stride[1])) *
-                       Load(w, ((i * out_per_group + o % out_per_group) * win.kernel[0] + ky) * win.kernel[1] + kx);
+                       Load(w, ((i * out_per_group + o % out_per_group) * win.kernel[0] + ky) *
+                                       win.kernel[1] +
+                                   kx);
               }
             }
           }
@@ -104,9 +109,9 @@ OpCost ConvCost(const CostContext& c) {
   return cost;
 }
 
-constexpr AttrDef kAttrs[] = {{"strides", AttrKind::kInts}, {"pads", AttrKind::kInts},
-                              {"dilations", AttrKind::kInts}, {"group", AttrKind::kInt},
-                              {"auto_pad", AttrKind::kString}, {"layout", AttrKind::kString},
+constexpr AttrDef kAttrs[] = {{"strides", AttrKind::kInts},       {"pads", AttrKind::kInts},
+                              {"dilations", AttrKind::kInts},     {"group", AttrKind::kInt},
+                              {"auto_pad", AttrKind::kString},    {"layout", AttrKind::kString},
                               {"output_padding", AttrKind::kInts}};
 
 }  // namespace
@@ -122,7 +127,9 @@ constinit const OpDef op::conv_transpose2d = {
     .cost = ConvCost,
     .loop = LoopShape::kConv,
     .layout = LayoutRule::kSpatial,
-    .foreign = {.onnx = "ConvTranspose", .tflite = "TRANSPOSE_CONV", .nnrt = "OH_NN_OPS_CONV2D_TRANSPOSE"},
+    .foreign = {.onnx = "ConvTranspose",
+                .tflite = "TRANSPOSE_CONV",
+                .nnrt = "OH_NN_OPS_CONV2D_TRANSPOSE"},
 };
 
 }  // namespace npukit

@@ -6,7 +6,8 @@ namespace {
 using namespace ops;
 
 double Apply(double x, const Attrs& attrs) {
-  const double y = static_cast<double>(attrs.Float("alpha", 0.2f)) * x + static_cast<double>(attrs.Float("beta", 0.5f));
+  const double y = static_cast<double>(attrs.Float("alpha", 0.2f)) * x +
+                   static_cast<double>(attrs.Float("beta", 0.5f));
   return y < 0 ? 0 : y > 1 ? 1 : y;  // NaN stays NaN
 }
 
@@ -25,7 +26,7 @@ constinit const OpDef op::hard_sigmoid = {
     .cost = CostPerElement,
     .loop = LoopShape::kUnary,
     .layout = LayoutRule::kAny,
-    .foreign = {.onnx = "HardSigmoid"},
+    .foreign = {.onnx = "HardSigmoid", .nnrt = "OH_NN_OPS_HARD_SIGMOID"},
 };
 
 }  // namespace npukit

@@ -1,10 +1,12 @@
-// Whatever a file claims, a reference answers with a result or an error; under the address sanitizer this shows that it never
-// reads or writes outside its tensors. Inference and evaluation must also agree on what fits.
+// Whatever a file claims, a reference answers with a result or an error; under the address
+// sanitizer this shows that it never reads or writes outside its tensors. Inference and evaluation
+// must also agree on what fits.
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "ops/op_def.h"
+#include "ops/rules.h"
 #include "testing/cases.h"
 #include "testing/random.h"
 
@@ -33,12 +35,17 @@ class Source {
   std::int64_t Below(std::int64_t n) { return random_.Between(0, n - 1); }
   // Mostly small, sometimes at the ends of the range.
   std::int64_t Int() {
-    constexpr std::int64_t kEnds[] = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
-                                      std::int64_t{1} << 30, std::int64_t{1} << 40, -(std::int64_t{1} << 31)};
+    constexpr std::int64_t kEnds[] = {
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+        std::int64_t{1} << 30, std::int64_t{1} << 40, -(std::int64_t{1} << 31)};
     return Below(12) == 0 ? kEnds[Below(5)] : Below(7) - 2;
   }
   float Float() {
-    constexpr float kEnds[] = {0, -1, 1e30f, 1e-30f, std::numeric_limits<float>::infinity(),
+    constexpr float kEnds[] = {0,
+                               -1,
+                               1e30f,
+                               1e-30f,
+                               std::numeric_limits<float>::infinity(),
                                std::numeric_limits<float>::quiet_NaN()};
     return Below(4) == 0 ? kEnds[Below(6)] : static_cast<float>(Below(9)) / 4;
   }
@@ -58,14 +65,22 @@ class Source {
 };
 
 AttrValue AnyAttr(Source& r, const AttrDef& def) {
-  constexpr const char* kWords[] = {"NHWC", "NCHW", "SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "nearest", "linear",
-                                    "asymmetric", "align_corners", "half_pixel", "floor", "ceil", "", "cubic"};
+  constexpr const char* kWords[] = {
+      "NHWC",       "NCHW",    "SAME_UPPER", "SAME_LOWER", "VALID",
+      "NOTSET",     "nearest", "linear",     "asymmetric", "align_corners",
+      "half_pixel", "floor",   "ceil",       "",           "cubic"};
   switch (def.kind) {
-    case AttrKind::kInt: return r.Int();
-    case AttrKind::kFloat: return r.Float();
-    case AttrKind::kString: return std::string(kWords[r.Below(15)]);
-    case AttrKind::kInts: return def.name == "kernel_shape" || r.Below(2) == 0 ? Ints{1 + r.Below(3), 1 + r.Below(3)} : r.List();
-    default: return r.Int();
+    case AttrKind::kInt:
+      return r.Int();
+    case AttrKind::kFloat:
+      return r.Float();
+    case AttrKind::kString:
+      return std::string(kWords[r.Below(15)]);
+    case AttrKind::kInts:
+      return def.name == "kernel_shape" || r.Below(2) == 0 ? Ints{1 + r.Below(3), 1 + r.Below(3)}
+                                                           : r.List();
+    default:
+      return r.Int();
   }
 }
 
@@ -75,16 +90,18 @@ Value AnyValue(Source& r, std::int64_t at) {
     const Ints v = r.List();
     return Value::FromVector(DType::kI64, {static_cast<std::int64_t>(v.size())}, v);
   }
-  constexpr DType kTypes[] = {DType::kF32, DType::kF32, DType::kF32, DType::kF16, DType::kI64, DType::kU8, DType::kI4,
-                              DType::kBool, DType::kF64, DType::kString};
+  constexpr DType kTypes[] = {DType::kF32, DType::kF32, DType::kF32,  DType::kF16, DType::kI64,
+                              DType::kU8,  DType::kI4,  DType::kBool, DType::kF64, DType::kString};
   const DType t = r.Below(3) == 0 ? kTypes[r.Below(10)] : DType::kF32;
   const tensor::Dims dims = at > 0 && r.Below(2) == 0 ? tensor::Dims{r.Below(4)} : r.Dims();
   if (t == DType::kString) {
-    return Value::Strings(dims, std::vector<std::string>(static_cast<std::size_t>(*tensor::ElementCount(dims)), "s"));
+    return Value::Strings(
+        dims, std::vector<std::string>(static_cast<std::size_t>(*tensor::ElementCount(dims)), "s"));
   }
   auto v = Value::Allocate(t, dims);
   NPUKIT_CHECK(v.ok());
-  for (std::int64_t i = 0; i < v->count(); ++i) tensor::StoreDouble(*v, i, static_cast<double>(r.Float()));
+  for (std::int64_t i = 0; i < v->count(); ++i)
+    tensor::StoreDouble(*v, i, static_cast<double>(r.Float()));
   return std::move(v).value();
 }
 
@@ -107,14 +124,9 @@ TEST_P(Hostile, AnyInputIsAnswered) {
       const bool again = i > 0 && r.Below(3) == 0;
       inputs.push_back(again ? inputs.back() : AnyValue(r, i));
     }
-    std::vector<tensor::Type> types;
-    std::vector<const Value*> constants;
-    for (const Value& v : inputs) {
-      types.push_back(v.present() ? v.type() : tensor::Type{});
-      constants.push_back(v.present() ? &v : nullptr);
-    }
+    const KnownInputs known(inputs);
     tensor::Type out;
-    const Status inferred = Infer(def, attrs, {}, types, constants, {&out, 1});
+    const Status inferred = Infer(def, attrs, {}, known.types, known.constants, {&out, 1});
     Bounded context;
     const Status s = Evaluate(def, attrs, {}, inputs, context);
     if (!s.ok()) {

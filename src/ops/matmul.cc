@@ -16,10 +16,12 @@ Status WantMatMulType(const InferContext& c, std::size_t i) {
   const DType t = c.inputs[i].dtype;
   const bool wide = t == DType::kI32 || t == DType::kI64 || t == DType::kU32 || t == DType::kU64;
   if (t == DType::kUndefined || wide || IsRealFloat(t)) return OkStatus();
-  return InvalidArgument(Cat("input ", i, " is ", tensor::DTypeName(t), ", expected a float or an integer of 32 or 64 bits"));
+  return InvalidArgument(Cat("input ", i, " is ", tensor::DTypeName(t),
+                             ", expected a float or an integer of 32 or 64 bits"));
 }
 
-// numpy: a vector on the left is a row, on the right a column, and the made-up dimension goes again.
+// numpy: a vector on the left is a row, on the right a column, and the made-up dimension goes
+// again.
 Shape AsRow(const Shape& s) { return s.rank() == 1 ? Shape({Dim::Of(1), s.dims[0]}) : s; }
 Shape AsColumn(const Shape& s) { return s.rank() == 1 ? Shape({s.dims[0], Dim::Of(1)}) : s; }
 Shape Batch(const Shape& s) { return Shape({s.dims.begin(), s.dims.end() - 2}); }
@@ -40,16 +42,19 @@ Status Infer(InferContext& c) {
     const tensor::Type& bias = c.inputs[2];
     if (b.shape && b.shape->rank() == 1) return InvalidArgument("a bias needs b of rank 2 or more");
     if (bias.shape && (bias.shape->rank() != 1 || !SameDim(bias.shape->dims[0], columns).ok())) {
-      return InvalidArgument(Cat("bias is ", bias.ToString(), ", expected one number for each of the ", columns.value,
+      return InvalidArgument(Cat("bias is ", bias.ToString(),
+                                 ", expected one number for each of the ", columns.value,
                                  " columns of b"));
     }
   }
-  if (a.shape && a.shape->rank() == 0) return InvalidArgument("a is a scalar, expected rank 1 or more");
+  if (a.shape && a.shape->rank() == 0)
+    return InvalidArgument("a is a scalar, expected rank 1 or more");
   if (!a.shape || !b.shape) return OkStatus();
   const Shape sa = AsRow(*a.shape);
   const Shape sb = AsColumn(*b.shape);
   if (!SameDim(sa.dims.back(), sb.dims[sb.rank() - 2]).ok()) {
-    return InvalidArgument(Cat("a has ", sa.dims.back().value, " columns, b has ", sb.dims[sb.rank() - 2].value, " rows"));
+    return InvalidArgument(Cat("a has ", sa.dims.back().value, " columns, b has ",
+                               sb.dims[sb.rank() - 2].value, " rows"));
   }
   NPUKIT_ASSIGN_OR_RETURN(auto batch, BroadcastShapes(Batch(sa), Batch(sb)));
   std::vector<Dim> dims = batch->dims;
@@ -69,7 +74,9 @@ Status Reference(EvalContext& c) {
   const std::int64_t m = ra == 1 ? 1 : a.dims()[ra - 2];
   const std::int64_t k = a.dims().back();
   const std::int64_t n = rb == 1 ? 1 : b.dims().back();
-  const auto batch_of = [](const Dims& d) { return Dims(d.begin(), d.size() < 2 ? d.begin() : d.end() - 2); };
+  const auto batch_of = [](const Dims& d) {
+    return Dims(d.begin(), d.size() < 2 ? d.begin() : d.end() - 2);
+  };
   const Dims batch_a = batch_of(a.dims());
   const Dims batch_b = batch_of(b.dims());
   const std::size_t kept = (ra > 1) + (rb > 1);
@@ -77,23 +84,25 @@ Status Reference(EvalContext& c) {
   const bool floats = IsRealFloat(a.dtype());
   ForEachIndex<2>(batch, {BroadcastStrides(batch_a, batch), BroadcastStrides(batch_b, batch)},
                   [&](std::int64_t i, const auto* at) {
-    for (std::int64_t row = 0; row < m; ++row) {
-      for (std::int64_t col = 0; col < n; ++col) {
-        const std::int64_t to = (i * m + row) * n + col;
-        const std::int64_t from_a = (at[0] * m + row) * k;
-        const std::int64_t from_b = at[1] * k * n + col;
-        if (floats) {
-          double sum = bias ? Load(*bias, col) : 0;
-          for (std::int64_t j = 0; j < k; ++j) sum += Load(a, from_a + j) * Load(b, from_b + j * n);
-          Store(y, to, sum);
-        } else {
-          std::uint64_t sum = bias ? LoadBits(*bias, col) : 0;
-          for (std::int64_t j = 0; j < k; ++j) sum += LoadBits(a, from_a + j) * LoadBits(b, from_b + j * n);
-          StoreBits(y, to, sum);
-        }
-      }
-    }
-  });
+                    for (std::int64_t row = 0; row < m; ++row) {
+                      for (std::int64_t col = 0; col < n; ++col) {
+                        const std::int64_t to = (i * m + row) * n + col;
+                        const std::int64_t from_a = (at[0] * m + row) * k;
+                        const std::int64_t from_b = at[1] * k * n + col;
+                        if (floats) {
+                          double sum = bias ? Load(*bias, col) : 0;
+                          for (std::int64_t j = 0; j < k; ++j)
+                            sum += Load(a, from_a + j) * Load(b, from_b + j * n);
+                          Store(y, to, sum);
+                        } else {
+                          std::uint64_t sum = bias ? LoadBits(*bias, col) : 0;
+                          for (std::int64_t j = 0; j < k; ++j)
+                            sum += LoadBits(a, from_a + j) * LoadBits(b, from_b + j * n);
+                          StoreBits(y, to, sum);
+                        }
+                      }
+                    }
+                  });
   return OkStatus();
 }
 

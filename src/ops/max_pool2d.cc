@@ -14,7 +14,8 @@ Status Infer(InferContext& c) {
   const tensor::DType t = c.inputs[0].dtype;
   const bool bytes = t == tensor::DType::kI8 || t == tensor::DType::kU8;
   if (t != tensor::DType::kUndefined && !bytes && !IsRealFloat(t)) {
-    return InvalidArgument(Cat("input 0 is ", tensor::DTypeName(t), ", expected a floating-point type, int8 or uint8"));
+    return InvalidArgument(Cat("input 0 is ", tensor::DTypeName(t),
+                               ", expected a floating-point type, int8 or uint8"));
   }
   return InferPool(c);
 }
@@ -27,9 +28,12 @@ Status Reference(EvalContext& c) {
       [&](std::int64_t) { return best; });
 }
 
-constexpr AttrDef kAttrs[] = {{"kernel_shape", AttrKind::kInts, true}, {"strides", AttrKind::kInts},
-                              {"pads", AttrKind::kInts}, {"dilations", AttrKind::kInts},
-                              {"ceil_mode", AttrKind::kInt}, {"auto_pad", AttrKind::kString},
+constexpr AttrDef kAttrs[] = {{"kernel_shape", AttrKind::kInts, true},
+                              {"strides", AttrKind::kInts},
+                              {"pads", AttrKind::kInts},
+                              {"dilations", AttrKind::kInts},
+                              {"ceil_mode", AttrKind::kInt},
+                              {"auto_pad", AttrKind::kString},
                               {"layout", AttrKind::kString}};
 
 }  // namespace

@@ -19,8 +19,8 @@ inline Status InferPool(InferContext& c) {
   return OkStatus();
 }
 
-// For each result: begin(), then take(x) for every element of the window inside the input, then the value of
-// end(positions of the window inside the padded input).
+// For each result: begin(), then take(x) for every element of the window inside the input, then the
+// value of end(positions of the window inside the padded input).
 template <class Begin, class Take, class End>
 Status EvaluatePool(EvalContext& c, InferFn infer, Begin begin, Take take, End end) {
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value y, MakeOutput(c, infer));

@@ -18,7 +18,8 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-// Wraps, by repeated squaring. A negative exponent truncates 1/b^n: 0 but for bases 1 and -1 (and 0 for base 0).
+// Wraps, by repeated squaring. A negative exponent truncates 1/b^n: 0 but for bases 1 and -1 (and 0
+// for base 0).
 std::uint64_t IntPow(std::uint64_t base, std::uint64_t exponent, bool negative) {
   if (negative) {
     const bool odd = exponent & 1;
@@ -37,7 +38,8 @@ Status Reference(EvalContext& c) {
   const Value& b = c.inputs[1];
   const bool ints = tensor::IsInteger(a.dtype()) && tensor::IsInteger(b.dtype());
   const bool b_signed = tensor::IsSigned(b.dtype());
-  const std::array<tensor::Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()), BroadcastStrides(b.dims(), y.dims())};
+  const std::array<tensor::Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()),
+                                            BroadcastStrides(b.dims(), y.dims())};
   ForEachIndex<2>(y.dims(), strides, [&](std::int64_t i, const auto* at) {
     if (ints) {
       const std::uint64_t e = LoadBits(b, at[1]);

@@ -17,7 +17,8 @@ Result<std::vector<bool>> Reduced(const Attrs& attrs, std::size_t rank) {
 
 Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
-  if (x.dtype != DType::kUndefined && x.dtype != DType::kI32 && x.dtype != DType::kI64 && !IsRealFloat(x.dtype)) {
+  if (x.dtype != DType::kUndefined && x.dtype != DType::kI32 && x.dtype != DType::kI64 &&
+      !IsRealFloat(x.dtype)) {
     return InvalidArgument(Cat("input 0 is ", tensor::DTypeName(x.dtype),
                                ", expected a floating-point type, int32 or int64"));
   }
@@ -37,7 +38,8 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-// The mean of nothing is NaN, and 0 for integers. Integers are summed with wrapping and divided towards zero.
+// The mean of nothing is NaN, and 0 for integers. Integers are summed with wrapping and divided
+// towards zero.
 Status Reference(EvalContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
   const Value& x = c.inputs[0];
@@ -49,7 +51,8 @@ Status Reference(EvalContext& c) {
     (reduced[i] ? inner : outer).push_back(x.dims()[i]);
     (reduced[i] ? inner_strides : outer_strides).push_back(strides[i]);
   }
-  const std::int64_t n = *tensor::ElementCount(inner);  // fits: x has at least as many, or a size of 0 is in outer
+  const std::int64_t n =
+      *tensor::ElementCount(inner);  // fits: x has at least as many, or a size of 0 is in outer
   const bool floats = IsRealFloat(x.dtype());
   ForEachIndex<1>(outer, {outer_strides}, [&](std::int64_t i, const auto& from) {
     double sum = 0;
@@ -70,7 +73,9 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
-OpCost ReduceCost(const CostContext& c) { return {.vector_ops = CountOf(c.inputs[0]), .bytes = AllBytes(c)}; }
+OpCost ReduceCost(const CostContext& c) {
+  return {.vector_ops = CountOf(c.inputs[0]), .bytes = AllBytes(c)};
+}
 
 constexpr AttrDef kAttrs[] = {{"axes", AttrKind::kInts}, {"keepdims", AttrKind::kInt}};
 

@@ -18,7 +18,8 @@ constexpr const OpDef* kOps[] = {
 #undef OP
 };
 
-constexpr std::string_view kAttrKindNames[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
+constexpr std::string_view kAttrKindNames[] = {"int",    "float",   "string", "ints",
+                                               "floats", "strings", "tensor"};
 
 Status CheckArity(const OpDef& def, std::size_t n) {
   const bool few = n < static_cast<std::size_t>(def.min_inputs);
@@ -56,12 +57,13 @@ Status InferOne(const OpDef& def, const Attrs& attrs, std::span<const Type> inpu
 }
 
 // The type after one step. Broadcasting the running result to a larger shape is refused.
-Result<Type> InferStep(const EpilogueStep& step, const Type& running, std::span<const Type> inputs) {
+Result<Type> InferStep(const EpilogueStep& step, const Type& running,
+                       std::span<const Type> inputs) {
   if (step.op == nullptr) return InvalidArgument("an epilogue step has no operator");
   const bool binary = step.operand >= 0;
   if (step.op->loop != (binary ? LoopShape::kBinary : LoopShape::kUnary)) {
-    return InvalidArgument(Cat("epilogue step ", step.op->name, " is not an elementwise operator with ",
-                               binary ? 2 : 1, " inputs"));
+    return InvalidArgument(Cat("epilogue step ", step.op->name,
+                               " is not an elementwise operator with ", binary ? 2 : 1, " inputs"));
   }
   std::array<Type, 2> in;
   in[step.swapped && binary ? 1 : 0] = running;
@@ -69,7 +71,8 @@ Result<Type> InferStep(const EpilogueStep& step, const Type& running, std::span<
   const std::array<const Value*, 2> constants{};
   const std::size_t n = binary ? 2 : 1;
   Type out;
-  NPUKIT_RETURN_IF_ERROR(InferOne(*step.op, step.attrs, std::span(in).first(n), std::span(constants).first(n), {&out, 1})
+  NPUKIT_RETURN_IF_ERROR(InferOne(*step.op, step.attrs, std::span(in).first(n),
+                                  std::span(constants).first(n), {&out, 1})
                              .WithContext(Cat("epilogue step ", step.op->name)));
   if (running.shape) {
     bool grew = out.shape && out.shape->rank() != running.shape->rank();
@@ -87,13 +90,16 @@ Result<Type> InferStep(const EpilogueStep& step, const Type& running, std::span<
   return out;
 }
 
-Status EvaluateOne(const OpDef& def, const Attrs& attrs, std::span<const Value> inputs, EvalContext& c) {
+Status EvaluateOne(const OpDef& def, const Attrs& attrs, std::span<const Value> inputs,
+                   EvalContext& c) {
   NPUKIT_RETURN_IF_ERROR(CheckArity(def, inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].present()) {
-      if (i < static_cast<std::size_t>(def.min_inputs)) return InvalidArgument(Cat("input ", i, " is missing"));
+      if (i < static_cast<std::size_t>(def.min_inputs))
+        return InvalidArgument(Cat("input ", i, " is missing"));
     } else if (!inputs[i].is_tensor() && !def.any_kind) {
-      return InvalidArgument(Cat("input ", i, " is ", inputs[i].type().ToString(), ", expected a tensor"));
+      return InvalidArgument(
+          Cat("input ", i, " is ", inputs[i].type().ToString(), ", expected a tensor"));
     } else {
       NPUKIT_RETURN_IF_ERROR(CheckAddressable(inputs[i].type()));
     }
@@ -123,8 +129,9 @@ class Scratch final : public EvalContext {
 std::span<const OpDef* const> AllOps() { return kOps; }
 
 const OpDef* FindOp(std::string_view name) {
-  const auto* at = std::lower_bound(std::begin(kOps), std::end(kOps), name,
-                                    [](const OpDef* def, std::string_view n) { return def->name < n; });
+  const auto* at =
+      std::lower_bound(std::begin(kOps), std::end(kOps), name,
+                       [](const OpDef* def, std::string_view n) { return def->name < n; });
   return at != std::end(kOps) && (*at)->name == name ? *at : nullptr;
 }
 
@@ -142,7 +149,8 @@ Result<std::size_t> OwnInputCount(std::span<const EpilogueStep> epilogue, std::s
     if (step.operand < 0) continue;
     const auto operand = static_cast<std::size_t>(step.operand);
     if (operand >= inputs) {
-      return InvalidArgument(Cat("epilogue operand ", step.operand, " is not among ", inputs, " inputs"));
+      return InvalidArgument(
+          Cat("epilogue operand ", step.operand, " is not among ", inputs, " inputs"));
     }
     own = std::min(own, operand);
   }
@@ -152,17 +160,19 @@ Result<std::size_t> OwnInputCount(std::span<const EpilogueStep> epilogue, std::s
 Status Evaluate(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
                 std::span<const Value> inputs, EvalContext& out) {
   if (epilogue.empty()) return EvaluateOne(def, attrs, inputs, out).WithContext(def.name);
-  if (def.outputs != 1) return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
+  if (def.outputs != 1)
+    return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
   const auto own = OwnInputCount(epilogue, inputs.size());
   if (!own.ok()) return own.status().WithContext(def.name);
-  std::vector<Type> types;
-  for (const Value& v : inputs) types.push_back(v.present() ? v.type() : Type{});
+  const std::vector<Type> types = KnownInputs(inputs).types;
 
   Scratch scratch;
-  NPUKIT_RETURN_IF_ERROR(EvaluateOne(def, attrs, inputs.first(*own), scratch).WithContext(def.name));
+  NPUKIT_RETURN_IF_ERROR(
+      EvaluateOne(def, attrs, inputs.first(*own), scratch).WithContext(def.name));
   for (std::size_t i = 0; i < epilogue.size(); ++i) {
     const EpilogueStep& step = epilogue[i];
-    NPUKIT_RETURN_IF_ERROR(InferStep(step, scratch.result.type(), types).status().WithContext(def.name));
+    NPUKIT_RETURN_IF_ERROR(
+        InferStep(step, scratch.result.type(), types).status().WithContext(def.name));
     const bool binary = step.operand >= 0;
     std::array<Value, 2> in;
     in[step.swapped && binary ? 1 : 0] = scratch.result;
@@ -175,19 +185,21 @@ Status Evaluate(const OpDef& def, const Attrs& attrs, std::span<const EpilogueSt
   return OkStatus();
 }
 
-Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue, std::span<const Type> inputs,
-             std::span<const Value* const> constants, std::span<Type> outputs) {
+Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
+             std::span<const Type> inputs, std::span<const Value* const> constants,
+             std::span<Type> outputs) {
   NPUKIT_CHECK(inputs.size() == constants.size());
   if (outputs.size() != static_cast<std::size_t>(def.outputs)) {
-    return InvalidArgument(Cat(def.name, ": expected ", def.outputs, " outputs, found ", outputs.size()));
+    return InvalidArgument(
+        Cat(def.name, ": expected ", def.outputs, " outputs, found ", outputs.size()));
   }
   if (!epilogue.empty() && def.outputs != 1) {
     return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
   }
   const auto own = OwnInputCount(epilogue, inputs.size());
   if (!own.ok()) return own.status().WithContext(def.name);
-  NPUKIT_RETURN_IF_ERROR(
-      InferOne(def, attrs, inputs.first(*own), constants.first(*own), outputs).WithContext(def.name));
+  NPUKIT_RETURN_IF_ERROR(InferOne(def, attrs, inputs.first(*own), constants.first(*own), outputs)
+                             .WithContext(def.name));
   for (const EpilogueStep& step : epilogue) {
     auto t = InferStep(step, outputs[0], inputs);
     if (!t.ok()) return t.status().WithContext(def.name);
@@ -196,8 +208,8 @@ Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep>
   return OkStatus();
 }
 
-OpCost Cost(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue, std::span<const Type> inputs,
-            std::span<const Type> outputs) {
+OpCost Cost(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
+            std::span<const Type> inputs, std::span<const Type> outputs) {
   const auto own = OwnInputCount(epilogue, inputs.size());
   OpCost cost = def.cost({inputs.first(own.ok() ? *own : inputs.size()), outputs, attrs});
   for (const EpilogueStep& step : epilogue) {
@@ -211,8 +223,10 @@ OpCost Cost(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> 
 
 Status CheckAttrs(const OpDef& def, const Attrs& attrs) {
   for (const auto& [name, value] : attrs.all()) {
-    const auto at = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const AttrDef& d) { return d.name == name; });
-    if (at == def.attrs.end()) return InvalidArgument(Cat(def.name, ": unknown attribute ", Printable(name)));
+    const auto at = std::find_if(def.attrs.begin(), def.attrs.end(),
+                                 [&](const AttrDef& d) { return d.name == name; });
+    if (at == def.attrs.end())
+      return InvalidArgument(Cat(def.name, ": unknown attribute ", Printable(name)));
     if (value.index() != static_cast<std::size_t>(at->kind)) {
       return InvalidArgument(Cat(def.name, ": attribute ", name, ": expected ",
                                  kAttrKindNames[static_cast<std::size_t>(at->kind)], ", found ",

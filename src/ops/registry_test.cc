@@ -43,7 +43,8 @@ Dim D(std::int64_t v) { return Dim::Of(v); }
 TEST(Registry, IsSortedAndEveryDefinitionIsComplete) {
   const auto all = AllOps();
   ASSERT_FALSE(all.empty());
-  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const OpDef* a, const OpDef* b) { return a->name < b->name; }));
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                             [](const OpDef* a, const OpDef* b) { return a->name < b->name; }));
   std::set<std::string_view> onnx;
   for (const OpDef* def : all) {
     EXPECT_EQ(FindOp(def->name), def);
@@ -78,15 +79,19 @@ TEST(Attrs, OrderOfSettingDoesNotMatter) {
 }
 
 TEST(Attrs, TensorsAreComparedByContent) {
-  const auto t = [](float x) { return AttrValue(Value::FromVector(DType::kF32, {1}, std::vector<float>{x})); };
+  const auto t = [](float x) {
+    return AttrValue(Value::FromVector(DType::kF32, {1}, std::vector<float>{x}));
+  };
   EXPECT_EQ(With({{"v", t(1)}}), With({{"v", t(1)}}));
   EXPECT_FALSE(With({{"v", t(1)}}) == With({{"v", t(2)}}));
   EXPECT_FALSE(With({{"v", t(1)}}) == With({{"v", 1.0f}}));
 }
 
 TEST(CheckAttrs, NamesTheAttributeExpectedAndFound) {
-  EXPECT_EQ(CheckAttrs(op::softmax, With({{"axis", 1.0f}})).message(), "softmax: attribute axis: expected int, found float");
-  EXPECT_EQ(CheckAttrs(op::softmax, With({{"axes", std::int64_t{1}}})).message(), "softmax: unknown attribute axes");
+  EXPECT_EQ(CheckAttrs(op::softmax, With({{"axis", 1.0f}})).message(),
+            "softmax: attribute axis: expected int, found float");
+  EXPECT_EQ(CheckAttrs(op::softmax, With({{"axes", std::int64_t{1}}})).message(),
+            "softmax: unknown attribute axes");
   EXPECT_EQ(CheckAttrs(op::concat, {}).message(), "concat: attribute axis is missing");
   EXPECT_TRUE(CheckAttrs(op::concat, With({{"axis", std::int64_t{1}}})).ok());
 }
@@ -99,20 +104,26 @@ TEST(Infer, SymbolsPassThroughWhereTheSizeStays) {
   EXPECT_EQ(Inferred(op::add, {}, {F32({N}), F32({H})}), "fp32[?]");
   const Type w = F32({D(8), D(3), D(3), D(3)});
   EXPECT_EQ(Inferred(op::conv2d, With({{"pads", Ints{1, 1, 1, 1}}}), {x, w}), "fp32[N, 8, H, W]");
-  EXPECT_EQ(Inferred(op::conv2d, With({{"strides", Ints{1, 2}}, {"auto_pad", "SAME_UPPER"}}), {x, w}), "fp32[N, 8, H, ?]");
+  EXPECT_EQ(
+      Inferred(op::conv2d, With({{"strides", Ints{1, 2}}, {"auto_pad", "SAME_UPPER"}}), {x, w}),
+      "fp32[N, 8, H, ?]");
   EXPECT_EQ(Inferred(op::conv2d, {}, {x, w}), "fp32[N, 8, ?, ?]");
   EXPECT_EQ(Inferred(op::reduce_mean, With({{"axes", Ints{2, 3}}}), {x}), "fp32[N, 3, 1, 1]");
   EXPECT_EQ(Inferred(op::transpose, With({{"perm", Ints{0, 2, 3, 1}}}), {x}), "fp32[N, H, W, 3]");
   EXPECT_EQ(Inferred(op::matmul, {}, {F32({N, H, D(4)}), F32({D(4), W})}), "fp32[N, H, W]");
-  EXPECT_EQ(Inferred(op::concat, With({{"axis", std::int64_t{1}}}), {x, F32({N, D(5), H, W})}), "fp32[N, 8, H, W]");
+  EXPECT_EQ(Inferred(op::concat, With({{"axis", std::int64_t{1}}}), {x, F32({N, D(5), H, W})}),
+            "fp32[N, 8, H, W]");
   EXPECT_EQ(Inferred(op::shape, {}, {x}), "int64[4]");
 }
 
 TEST(Infer, ReshapeWorksOutWhatFollowsFromCopiedSizes) {
   const Value shape = Value::FromVector(DType::kI64, {2}, std::vector<std::int64_t>{0, -1});
-  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3), D(4)}), shape.type()}, {nullptr, &shape}), "fp32[N, 12]");
-  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3), W}), shape.type()}, {nullptr, &shape}), "fp32[N, ?]");
-  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3)}), Type::Tensor(DType::kI64, {3})}), "fp32[?, ?, ?]");
+  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3), D(4)}), shape.type()}, {nullptr, &shape}),
+            "fp32[N, 12]");
+  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3), W}), shape.type()}, {nullptr, &shape}),
+            "fp32[N, ?]");
+  EXPECT_EQ(Inferred(op::reshape, {}, {F32({N, D(3)}), Type::Tensor(DType::kI64, {3})}),
+            "fp32[?, ?, ?]");
 }
 
 TEST(Infer, UnknownTypesAreNoError) {
@@ -123,14 +134,19 @@ TEST(Infer, UnknownTypesAreNoError) {
 
 TEST(Infer, RefusesResultsTooLargeToAddress) {
   const std::int64_t big = std::int64_t{1} << 40;
-  const Status s = InferType(op::add, {}, {Type::Tensor(DType::kF32, {big, 1}), Type::Tensor(DType::kF32, {1, big})}).status();
+  const Status s =
+      InferType(op::add, {},
+                {Type::Tensor(DType::kF32, {big, 1}), Type::Tensor(DType::kF32, {1, big})})
+          .status();
   EXPECT_EQ(s.code(), Code::kResourceExhausted) << s.message();
-  EXPECT_EQ(InferType(op::relu, {}, {Type::Tensor(DType::kF32, {0, big, big})}).status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(InferType(op::relu, {}, {Type::Tensor(DType::kF32, {0, big, big})}).status().code(),
+            Code::kResourceExhausted);
 }
 
 TEST(Infer, RefusesSequencesWhereTensorsAreMeant) {
   const Type seq = Type::Sequence(Type::Tensor(DType::kF32, {1}));
-  EXPECT_EQ(Inferred(op::relu, {}, {seq}), "relu: input 0 is " + seq.ToString() + ", expected a tensor");
+  EXPECT_EQ(Inferred(op::relu, {}, {seq}),
+            "relu: input 0 is " + seq.ToString() + ", expected a tensor");
   EXPECT_EQ(Inferred(op::identity, {}, {seq}), seq.ToString());
 }
 
@@ -156,7 +172,9 @@ TEST(Evaluate, HandsSequencesThrough) {
 
 TEST(Evaluate, PassesOnTheCallersFailureToGiveMemory) {
   class NoMemory final : public EvalContext {
-    Result<Value> Output(int, DType, const tensor::Dims&) override { return Status(Code::kOutOfMemory, "none left"); }
+    Result<Value> Output(int, DType, const tensor::Dims&) override {
+      return Status(Code::kOutOfMemory, "none left");
+    }
     Status SetOutput(int, Value) override { return Internal("not asked"); }
   };
   const Value x = Value::Scalar(1);
@@ -165,7 +183,8 @@ TEST(Evaluate, PassesOnTheCallersFailureToGiveMemory) {
 }
 
 TEST(Cost, CountsWorkAndBytes) {
-  const std::vector<Type> in{Type::Tensor(DType::kF32, {1, 3, 8, 8}), Type::Tensor(DType::kF32, {4, 3, 3, 3}), Type{},
+  const std::vector<Type> in{Type::Tensor(DType::kF32, {1, 3, 8, 8}),
+                             Type::Tensor(DType::kF32, {4, 3, 3, 3}), Type{},
                              Type::Tensor(DType::kF32, {4, 1, 1})};
   const std::vector<Type> out{Type::Tensor(DType::kF32, {1, 4, 6, 6})};
   const std::vector<EpilogueStep> steps{{&op::add, {}, 3, false}, {&op::relu, {}, -1, false}};
@@ -173,19 +192,23 @@ TEST(Cost, CountsWorkAndBytes) {
   EXPECT_EQ(c.macs, 4 * 6 * 6 * 27);
   EXPECT_EQ(c.vector_ops, 2 * 4 * 6 * 6);
   EXPECT_EQ(c.bytes, 4 * (3 * 64 + 4 * 27 + 4 * 36 + 4));
-  const std::vector<Type> mm{Type::Tensor(DType::kF16, {2, 5, 7}), Type::Tensor(DType::kF16, {7, 3})};
+  const std::vector<Type> mm{Type::Tensor(DType::kF16, {2, 5, 7}),
+                             Type::Tensor(DType::kF16, {7, 3})};
   const std::vector<Type> mm_out{Type::Tensor(DType::kF16, {2, 5, 3})};
   EXPECT_EQ(Cost(op::matmul, {}, {}, mm, mm_out).macs, 2 * 5 * 7 * 3);
   EXPECT_EQ(Cost(op::matmul, {}, {}, mm, mm_out).bytes, 2 * (70 + 21 + 30));
   // Transposed convolution: every input element meets every weight of its channel.
-  const std::vector<Type> ct{Type::Tensor(DType::kF32, {1, 2, 4, 4}), Type::Tensor(DType::kF32, {2, 3, 2, 2})};
+  const std::vector<Type> ct{Type::Tensor(DType::kF32, {1, 2, 4, 4}),
+                             Type::Tensor(DType::kF32, {2, 3, 2, 2})};
   const std::vector<Type> ct_out{Type::Tensor(DType::kF32, {1, 3, 8, 8})};
-  EXPECT_EQ(Cost(op::conv_transpose2d, With({{"strides", Ints{2, 2}}}), {}, ct, ct_out).macs, 2 * 16 * 3 * 4);
+  EXPECT_EQ(Cost(op::conv_transpose2d, With({{"strides", Ints{2, 2}}}), {}, ct, ct_out).macs,
+            2 * 16 * 3 * 4);
 }
 
 TEST(Elements, IntegersKeepTheirBitsWhateverTheWidth) {
-  for (const DType t : {DType::kI4, DType::kU4, DType::kI2, DType::kU2, DType::kI8, DType::kU8, DType::kI16, DType::kU16,
-                        DType::kI32, DType::kU32, DType::kI64, DType::kU64}) {
+  for (const DType t :
+       {DType::kI4, DType::kU4, DType::kI2, DType::kU2, DType::kI8, DType::kU8, DType::kI16,
+        DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kU64}) {
     auto v = Value::Allocate(t, {5});
     ASSERT_TRUE(v.ok());
     std::fill_n(static_cast<std::uint8_t*>(v->mutable_data()), v->byte_size(), 0xA5);
@@ -193,11 +216,14 @@ TEST(Elements, IntegersKeepTheirBitsWhateverTheWidth) {
     for (std::int64_t i = 0; i < 5; ++i) {
       const int bits = tensor::DTypeBits(t);
       const auto mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-      EXPECT_EQ(LoadBits(*v, i) & mask, static_cast<std::uint64_t>(-i) & mask) << tensor::DTypeName(t) << " " << i;
+      EXPECT_EQ(LoadBits(*v, i) & mask, static_cast<std::uint64_t>(-i) & mask)
+          << tensor::DTypeName(t) << " " << i;
       // Sign extension agrees with the tensor layer's own reading of the element.
-      EXPECT_EQ(static_cast<double>(tensor::IsSigned(t) ? static_cast<double>(static_cast<std::int64_t>(LoadBits(*v, i)))
-                                                        : static_cast<double>(LoadBits(*v, i))),
-                tensor::ElementAsDouble(*v, i))
+      EXPECT_EQ(
+          static_cast<double>(tensor::IsSigned(t)
+                                  ? static_cast<double>(static_cast<std::int64_t>(LoadBits(*v, i)))
+                                  : static_cast<double>(LoadBits(*v, i))),
+          tensor::ElementAsDouble(*v, i))
           << tensor::DTypeName(t) << " " << i;
     }
   }

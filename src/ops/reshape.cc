@@ -16,35 +16,40 @@ Status Infer(InferContext& c) {
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
   if (c.constants[1] == nullptr) {  // the length of the list is the rank
     const auto& list = c.inputs[1].shape;
-    if (list && list->dims[0].known() && list->dims[0].value <= static_cast<std::int64_t>(kMaxRank)) {
-      c.outputs[0].shape = tensor::Shape(std::vector<Dim>(static_cast<std::size_t>(list->dims[0].value), Dim{}));
+    if (list && list->dims[0].known() &&
+        list->dims[0].value <= static_cast<std::int64_t>(kMaxRank)) {
+      c.outputs[0].shape =
+          tensor::Shape(std::vector<Dim>(static_cast<std::size_t>(list->dims[0].value), Dim{}));
     }
     return OkStatus();
   }
   const Ints wanted = tensor::ToInt64s(*c.constants[1]);
-  if (wanted.size() > kMaxRank) return ResourceExhausted(Cat("the shape has ", wanted.size(), " sizes"));
+  if (wanted.size() > kMaxRank)
+    return ResourceExhausted(Cat("the shape has ", wanted.size(), " sizes"));
   const bool allow_zero = c.attrs.Int("allowzero", 0) != 0;
   std::vector<Dim> dims;
   std::optional<std::size_t> guess;
-  std::int64_t rest = 1;        // product of the known sizes
+  std::int64_t rest = 1;  // product of the known sizes
   bool rest_known = true;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     Dim d = Dim::Of(wanted[i]);
     if (wanted[i] == -1) {
-      if (guess) return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has more than one -1"));
+      if (guess)
+        return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has more than one -1"));
       guess = i;
       dims.push_back(Dim{});
       continue;
     }
-    if (wanted[i] < -1) return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has a negative size"));
+    if (wanted[i] < -1)
+      return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has a negative size"));
     if (wanted[i] == 0 && !allow_zero) {
       if (!x.shape) {
         d = Dim{};
       } else if (i < x.shape->rank()) {
         d = x.shape->dims[i];
       } else {
-        return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] copies dimension ", i, ", which ",
-                                   x.ToString(), " does not have"));
+        return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] copies dimension ", i,
+                                   ", which ", x.ToString(), " does not have"));
       }
     }
     rest_known = rest_known && d.known();
@@ -54,15 +59,16 @@ Status Infer(InferContext& c) {
     dims.push_back(std::move(d));
   }
   if (guess && allow_zero && rest == 0) {
-    return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has both 0 and -1, so -1 could be anything"));
+    return InvalidArgument(
+        Cat("shape [", JoinInts(wanted, ", "), "] has both 0 and -1, so -1 could be anything"));
   }
   if (x.is_static() && rest_known) {
     const auto count = tensor::ElementCount(x.dims());
     if (!count) return ResourceExhausted(Cat(x.ToString(), " is too large"));
     const bool fits = guess ? rest != 0 && *count % rest == 0 : *count == rest;
     if (!fits) {
-      return InvalidArgument(Cat("the ", *count, " elements of ", x.ToString(), " do not fill shape [",
-                                 JoinInts(wanted, ", "), "]"));
+      return InvalidArgument(Cat("the ", *count, " elements of ", x.ToString(),
+                                 " do not fill shape [", JoinInts(wanted, ", "), "]"));
     }
     if (guess) dims[*guess] = Dim::Of(*count / rest);
   } else if (guess && x.shape) {
@@ -72,7 +78,8 @@ Status Infer(InferContext& c) {
     for (std::size_t i = 0; i < x.shape->rank() && left_known; ++i) {
       const bool copied = i < wanted.size() && wanted[i] == 0 && !allow_zero;
       if (copied) continue;
-      left_known = x.shape->dims[i].known() && !__builtin_mul_overflow(left, x.shape->dims[i].value, &left);
+      left_known =
+          x.shape->dims[i].known() && !__builtin_mul_overflow(left, x.shape->dims[i].value, &left);
     }
     std::int64_t right = 1;
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -14,7 +14,14 @@ namespace {
 using tensor::Dims;
 using tensor::Value;
 
-enum class Coordinates { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAsymmetric, kAlignCorners, kTfHalfPixel };
+enum class Coordinates {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAsymmetric,
+  kAlignCorners,
+  kTfHalfPixel
+};
 enum class Rounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
 
 struct Mode {
@@ -24,7 +31,8 @@ struct Mode {
   Rounding rounding = Rounding::kPreferFloor;
 };
 
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 24;  // of a result's dimension: the plan has an entry for each
+constexpr std::int64_t kMaxSize = std::int64_t{1}
+                                  << 24;  // of a result's dimension: the plan has an entry for each
 
 template <class T, std::size_t N>
 Status Choose(const Attrs& attrs, std::string_view name, const char* const (&names)[N], T* out) {
@@ -42,30 +50,37 @@ Result<Mode> ReadMode(const Attrs& attrs) {
   Mode m;
   NPUKIT_RETURN_IF_ERROR(Choose(attrs, "mode", {"nearest", "linear"}, &m.linear));
   NPUKIT_RETURN_IF_ERROR(Choose(attrs, "coordinate_transformation_mode",
-                                {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric",
-                                 "align_corners", "tf_half_pixel_for_nn"},
+                                {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                                 "asymmetric", "align_corners", "tf_half_pixel_for_nn"},
                                 &m.coordinates));
-  NPUKIT_RETURN_IF_ERROR(
-      Choose(attrs, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, &m.rounding));
+  NPUKIT_RETURN_IF_ERROR(Choose(attrs, "nearest_mode",
+                                {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
+                                &m.rounding));
   NPUKIT_ASSIGN_OR_RETURN(m.nhwc, ReadNhwc(attrs));
   return m;
 }
 
-// In fp32 throughout: ties fall as they do in the runtimes that models were trained to be served by.
+// In fp32 throughout: ties fall as they do in the runtimes that models were trained to be served
+// by.
 float SourceOf(Coordinates mode, std::int64_t i, float scale, std::int64_t in, std::int64_t out) {
   const float x = static_cast<float>(i);
   const float n_in = static_cast<float>(in);
   const float n_out = static_cast<float>(out);
   switch (mode) {
-    case Coordinates::kHalfPixel: return (x + 0.5f) / scale - 0.5f;
+    case Coordinates::kHalfPixel:
+      return (x + 0.5f) / scale - 0.5f;
     case Coordinates::kHalfPixelSymmetric: {
       const float adjustment = n_out / (scale * n_in);
       return n_in / 2 * (1 - adjustment) + (x + 0.5f) / scale - 0.5f;
     }
-    case Coordinates::kPytorchHalfPixel: return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.0f;
-    case Coordinates::kAsymmetric: return x / scale;
-    case Coordinates::kAlignCorners: return out == 1 ? 0.0f : x * (n_in - 1) / (n_out - 1);
-    case Coordinates::kTfHalfPixel: return (x + 0.5f) / scale;
+    case Coordinates::kPytorchHalfPixel:
+      return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.0f;
+    case Coordinates::kAsymmetric:
+      return x / scale;
+    case Coordinates::kAlignCorners:
+      return out == 1 ? 0.0f : x * (n_in - 1) / (n_out - 1);
+    case Coordinates::kTfHalfPixel:
+      return (x + 0.5f) / scale;
   }
   return 0;
 }
@@ -76,8 +91,10 @@ std::int64_t RoundSource(Rounding mode, float x) {
       return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::floor(x) : std::round(x));
     case Rounding::kPreferCeil:
       return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::ceil(x) : std::round(x));
-    case Rounding::kFloor: return static_cast<std::int64_t>(std::floor(x));
-    case Rounding::kCeil: return static_cast<std::int64_t>(std::ceil(x));
+    case Rounding::kFloor:
+      return static_cast<std::int64_t>(std::floor(x));
+    case Rounding::kCeil:
+      return static_cast<std::int64_t>(std::ceil(x));
   }
   return 0;
 }
@@ -89,8 +106,8 @@ ResizeAxis PlanAxis(const Mode& m, float scale, std::int64_t in, std::int64_t ou
   const float last = static_cast<float>(in - 1);
   for (std::int64_t i = 0; i < out; ++i) {
     // Clamped before it becomes an integer: a tiny scale makes it huge.
-    const float source = std::clamp(SourceOf(m.coordinates, i, scale, in, out), m.linear ? 0.0f : -1.0f,
-                                    m.linear ? last : last + 1);
+    const float source = std::clamp(SourceOf(m.coordinates, i, scale, in, out),
+                                    m.linear ? 0.0f : -1.0f, m.linear ? last : last + 1);
     if (m.linear) {
       const auto lo = std::min(static_cast<std::int64_t>(source), in - 1);
       axis.lo.push_back(lo);
@@ -114,13 +131,15 @@ std::size_t Named(bool nhwc, std::size_t d) {
 
 Status CheckList(const Value& list, std::size_t rank, const char* name) {
   if (list.count() == static_cast<std::int64_t>(rank)) return OkStatus();
-  return InvalidArgument(Cat(name, " has ", list.count(), " numbers, expected one for each of ", rank, " dimensions"));
+  return InvalidArgument(
+      Cat(name, " has ", list.count(), " numbers, expected one for each of ", rank, " dimensions"));
 }
 
 // Size of the result for a scale. fp32 product, as ONNX's own shape inference computes it.
 Result<std::int64_t> Scaled(std::int64_t in, float scale) {
   const float out = std::floor(static_cast<float>(in) * scale);
-  if (!(scale > 0) || !(out <= 0x1p40f)) return InvalidArgument(Cat("a scale of ", scale, " for ", in, " elements"));
+  if (!(scale > 0) || !(out <= 0x1p40f))
+    return InvalidArgument(Cat("a scale of ", scale, " for ", in, " elements"));
   return scale == 1.0f ? in : static_cast<std::int64_t>(out);
 }
 
@@ -128,12 +147,14 @@ bool Given(const Value* v) { return v != nullptr && v->present() && v->count() !
 
 }  // namespace
 
-Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, const Value* scales, const Value* sizes,
-                                           Dims* y) {
+Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, const Value* scales,
+                                           const Value* sizes, Dims* y) {
   NPUKIT_ASSIGN_OR_RETURN(const Mode mode, ReadMode(attrs));
-  if (mode.nhwc && x.size() != 4) return InvalidArgument(Cat("layout NHWC needs rank 4, found ", x.size()));
+  if (mode.nhwc && x.size() != 4)
+    return InvalidArgument(Cat("layout NHWC needs rank 4, found ", x.size()));
   if (Given(scales) == Given(sizes)) return InvalidArgument("expected either scales or sizes");
-  NPUKIT_RETURN_IF_ERROR(Given(sizes) ? CheckList(*sizes, x.size(), "sizes") : CheckList(*scales, x.size(), "scales"));
+  NPUKIT_RETURN_IF_ERROR(Given(sizes) ? CheckList(*sizes, x.size(), "sizes")
+                                      : CheckList(*scales, x.size(), "scales"));
   std::vector<ResizeAxis> axes;
   y->clear();
   for (std::size_t d = 0; d < x.size(); ++d) {
@@ -148,7 +169,8 @@ Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, co
       scale = static_cast<float>(tensor::ElementAsDouble(*scales, named));
       NPUKIT_ASSIGN_OR_RETURN(out, Scaled(x[d], scale));
     }
-    if (x[d] == 0 && out != 0) return InvalidArgument(Cat("dimension ", d, " is 0 and cannot become ", out));
+    if (x[d] == 0 && out != 0)
+      return InvalidArgument(Cat("dimension ", d, " is 0 and cannot become ", out));
     y->push_back(out);
   }
   if (!tensor::ElementCount(*y)) return ResourceExhausted("the result is too large");
@@ -156,7 +178,9 @@ Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, co
     if (d == 0) return std::vector<ResizeAxis>(x.size());  // nothing to compute
   }
   for (std::size_t d = 0; d < x.size(); ++d) {
-    if ((*y)[d] > kMaxSize) return ResourceExhausted(Cat("dimension ", d, " becomes ", (*y)[d], ", the limit is ", kMaxSize));
+    if ((*y)[d] > kMaxSize)
+      return ResourceExhausted(
+          Cat("dimension ", d, " becomes ", (*y)[d], ", the limit is ", kMaxSize));
     const auto named = static_cast<std::int64_t>(Named(mode.nhwc, d));
     const float scale = Given(sizes) ? static_cast<float>((*y)[d]) / static_cast<float>(x[d])
                                      : static_cast<float>(tensor::ElementAsDouble(*scales, named));
@@ -176,14 +200,18 @@ Status ResizeInfer(InferContext& c) {
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
   if (!x.shape) return OkStatus();
   const std::size_t rank = x.shape->rank();
-  if (mode.nhwc && rank != 4) return InvalidArgument(Cat("layout NHWC needs rank 4, found ", x.ToString()));
+  if (mode.nhwc && rank != 4)
+    return InvalidArgument(Cat("layout NHWC needs rank 4, found ", x.ToString()));
   std::vector<tensor::Dim> dims(rank, tensor::Dim{});
-  const auto constant = [&](std::size_t i) { return i < c.constants.size() ? c.constants[i] : nullptr; };
+  const auto constant = [&](std::size_t i) {
+    return i < c.constants.size() ? c.constants[i] : nullptr;
+  };
   const Value* scales = constant(1);
   const Value* sizes = constant(2);
   // A list that is given but not yet known leaves the sizes open; an empty one counts as not given.
   const bool open = (Has(c, 1) && scales == nullptr) || (Has(c, 2) && sizes == nullptr);
-  if (!open && Given(scales) == Given(sizes)) return InvalidArgument("expected either scales or sizes");
+  if (!open && Given(scales) == Given(sizes))
+    return InvalidArgument("expected either scales or sizes");
   const Value* list = Given(sizes) ? sizes : Given(scales) ? scales : nullptr;
   if (list != nullptr) {
     NPUKIT_RETURN_IF_ERROR(CheckList(*list, rank, list == sizes ? "sizes" : "scales"));
@@ -192,7 +220,8 @@ Status ResizeInfer(InferContext& c) {
       const tensor::Dim& in = x.shape->dims[d];
       if (list == sizes) {
         const std::int64_t out = tensor::ElementAsInt64(*sizes, named);
-        if (out < 0 || (in.value == 0 && out != 0)) return InvalidArgument(Cat("dimension ", d, " cannot become ", out));
+        if (out < 0 || (in.value == 0 && out != 0))
+          return InvalidArgument(Cat("dimension ", d, " cannot become ", out));
         dims[d] = tensor::Dim::Of(out);
       } else {
         const auto scale = static_cast<float>(tensor::ElementAsDouble(*scales, named));
@@ -227,7 +256,8 @@ Status ResizeReference(EvalContext& c) {
     std::int64_t rest = i;
     for (std::size_t d = rank; d-- > 0; rest /= y.dims()[d]) {
       index[d] = rest % y.dims()[d];
-      base += strides[d] * (axes[d].identity ? index[d] : axes[d].lo[static_cast<std::size_t>(index[d])]);
+      base += strides[d] *
+              (axes[d].identity ? index[d] : axes[d].lo[static_cast<std::size_t>(index[d])]);
     }
     if (mixed.empty()) {
       CopyElement(y, i, x, base);
@@ -241,7 +271,8 @@ Status ResizeReference(EvalContext& c) {
         const ResizeAxis& axis = axes[mixed[k]];
         const auto j = static_cast<std::size_t>(index[mixed[k]]);
         const bool hi = corner >> k & 1;
-        weight *= hi ? static_cast<double>(axis.weight[j]) : 1.0 - static_cast<double>(axis.weight[j]);
+        weight *=
+            hi ? static_cast<double>(axis.weight[j]) : 1.0 - static_cast<double>(axis.weight[j]);
         if (hi) at += strides[mixed[k]] * (axis.hi[j] - axis.lo[j]);
       }
       if (weight != 0) sum += weight * Load(x, at);
@@ -257,16 +288,17 @@ OpCost ResizeCost(const CostContext& c) {
 }
 
 constexpr AttrDef kResizeAttrs[] = {{"mode", AttrKind::kString},
-                              {"coordinate_transformation_mode", AttrKind::kString},
-                              {"nearest_mode", AttrKind::kString},
-                              {"layout", AttrKind::kString}};
+                                    {"coordinate_transformation_mode", AttrKind::kString},
+                                    {"nearest_mode", AttrKind::kString},
+                                    {"layout", AttrKind::kString}};
 
 }  // namespace
 }  // namespace ops
 
 constinit const ops::OpDef op::resize = {
     .name = "resize",
-    .summary = "x at other sizes, nearest or linear, by scales or by sizes (both in the order N, C, H, W)",
+    .summary =
+        "x at other sizes, nearest or linear, by scales or by sizes (both in the order N, C, H, W)",
     .min_inputs = 1,
     .max_inputs = 3,
     .attrs = ops::kResizeAttrs,

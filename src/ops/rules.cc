@@ -18,41 +18,51 @@ bool IsRealFloat(DType t) {
   return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16 || t == DType::kF64;
 }
 
-bool IsNumber(DType t) { return IsRealFloat(t) || (tensor::IsInteger(t) && tensor::DTypeBits(t) >= 8); }
+bool IsNumber(DType t) {
+  return IsRealFloat(t) || (tensor::IsInteger(t) && tensor::DTypeBits(t) >= 8);
+}
 
 namespace {
 
-Status WantDType(const InferContext& c, std::size_t input, bool (*accepts)(DType), const char* expected) {
+Status WantDType(const InferContext& c, std::size_t input, bool (*accepts)(DType),
+                 const char* expected) {
   const DType t = c.inputs[input].dtype;
   if (t == DType::kUndefined || accepts(t)) return OkStatus();
-  return InvalidArgument(Cat("input ", input, " is ", tensor::DTypeName(t), ", expected ", expected));
+  return InvalidArgument(
+      Cat("input ", input, " is ", tensor::DTypeName(t), ", expected ", expected));
 }
 
-std::string DimText(const Dim& d) { return d.known() ? Cat(d.value) : d.symbol.empty() ? "?" : Printable(d.symbol); }
+std::string DimText(const Dim& d) {
+  return d.known() ? Cat(d.value) : d.symbol.empty() ? "?" : Printable(d.symbol);
+}
 
 }  // namespace
 
 bool Has(const InferContext& c, std::size_t input) {
-  return input < c.inputs.size() && (c.inputs[input].dtype != DType::kUndefined || c.inputs[input].shape);
+  return input < c.inputs.size() &&
+         (c.inputs[input].dtype != DType::kUndefined || c.inputs[input].shape);
 }
 
 Status WantFloat(const InferContext& c, std::size_t input) {
   return WantDType(c, input, IsRealFloat, "a floating-point type");
 }
 
-Status WantNumber(const InferContext& c, std::size_t input) { return WantDType(c, input, IsNumber, "a number type"); }
+Status WantNumber(const InferContext& c, std::size_t input) {
+  return WantDType(c, input, IsNumber, "a number type");
+}
 
 Status WantSameDType(const InferContext& c, std::size_t a, std::size_t b) {
   const DType ta = c.inputs[a].dtype;
   const DType tb = c.inputs[b].dtype;
   if (ta == tb || ta == DType::kUndefined || tb == DType::kUndefined) return OkStatus();
-  return InvalidArgument(Cat("inputs ", a, " and ", b, " must have one type, found ", tensor::DTypeName(ta), " and ",
-                             tensor::DTypeName(tb)));
+  return InvalidArgument(Cat("inputs ", a, " and ", b, " must have one type, found ",
+                             tensor::DTypeName(ta), " and ", tensor::DTypeName(tb)));
 }
 
 Status WantIndexList(const InferContext& c, std::size_t input, bool or_int32) {
   const Type& t = c.inputs[input];
-  const bool fits = t.dtype == DType::kUndefined || t.dtype == DType::kI64 || (or_int32 && t.dtype == DType::kI32);
+  const bool fits = t.dtype == DType::kUndefined || t.dtype == DType::kI64 ||
+                    (or_int32 && t.dtype == DType::kI32);
   if (fits && (!t.shape || t.shape->rank() == 1)) return OkStatus();
   return InvalidArgument(Cat("input ", input, " is ", t.ToString(), ", expected a list of ",
                              or_int32 ? "int64 or int32" : "int64"));
@@ -63,8 +73,10 @@ Status CheckAddressable(const Type& t) {
   Dims dims = t.dims();
   for (std::int64_t& d : dims) d = std::max<std::int64_t>(d, 1);
   const auto count = tensor::ElementCount(dims);
-  const DType stored = t.dtype == DType::kString ? DType::kF64 : t.dtype;  // a string takes at least a pointer
-  const auto bytes = count ? tensor::StorageBytes(stored, static_cast<std::uint64_t>(*count)) : std::nullopt;
+  const DType stored =
+      t.dtype == DType::kString ? DType::kF64 : t.dtype;  // a string takes at least a pointer
+  const auto bytes =
+      count ? tensor::StorageBytes(stored, static_cast<std::uint64_t>(*count)) : std::nullopt;
   if (bytes && *bytes < (std::uint64_t{1} << 62)) return OkStatus();
   return ResourceExhausted(Cat(t.ToString(), " is too large to address"));
 }
@@ -96,7 +108,8 @@ Result<Dim> SameDim(const Dim& a, const Dim& b) {
   return a.symbol.empty() ? b : a;
 }
 
-Result<std::optional<Shape>> BroadcastShapes(const std::optional<Shape>& a, const std::optional<Shape>& b) {
+Result<std::optional<Shape>> BroadcastShapes(const std::optional<Shape>& a,
+                                             const std::optional<Shape>& b) {
   if (!a || !b) return std::optional<Shape>();
   const std::size_t rank = std::max(a->rank(), b->rank());
   Shape out(std::vector<Dim>(rank, Dim::Of(1)));
@@ -112,8 +125,9 @@ Result<std::optional<Shape>> BroadcastShapes(const std::optional<Shape>& a, cons
     } else if (da.value == 1) {
       out.dims[i] = db;
     } else if (da.known() && db.known()) {
-      return InvalidArgument(Cat("shapes ", a->ToString(), " and ", b->ToString(), " do not broadcast: ", DimText(da),
-                                 " and ", DimText(db), " differ and neither is 1"));
+      return InvalidArgument(Cat("shapes ", a->ToString(), " and ", b->ToString(),
+                                 " do not broadcast: ", DimText(da), " and ", DimText(db),
+                                 " differ and neither is 1"));
     } else if (da.known() || db.known()) {
       out.dims[i] = da.known() ? da : db;  // the other is 1 or the same
     } else {
@@ -164,7 +178,9 @@ double AllBytes(const CostContext& c) {
   return n;
 }
 
-OpCost CostPerElement(const CostContext& c) { return {.vector_ops = CountOf(c.outputs[0]), .bytes = AllBytes(c)}; }
+OpCost CostPerElement(const CostContext& c) {
+  return {.vector_ops = CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+}
 OpCost CostPerElement10(const CostContext& c) {
   return {.vector_ops = 10 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
 }
@@ -174,7 +190,9 @@ OpCost CostShape(const CostContext&) { return {}; }
 std::uint64_t LoadBits(const Value& v, std::int64_t i) {
   const auto get = [&]<class T>(T) {
     T x;
-    std::memcpy(&x, static_cast<const std::byte*>(v.data()) + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    std::memcpy(&x,
+                static_cast<const std::byte*>(v.data()) + static_cast<std::size_t>(i) * sizeof(T),
+                sizeof(T));
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
   };
   const auto packed = [&](int bits) {  // element i of a byte array, low half (or quarter) first
@@ -186,20 +204,34 @@ std::uint64_t LoadBits(const Value& v, std::int64_t i) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(x << (64 - bits)) >> (64 - bits));
   };
   switch (v.dtype()) {
-    case DType::kI8: return get(std::int8_t{});
-    case DType::kI16: return get(std::int16_t{});
-    case DType::kI32: return get(std::int32_t{});
-    case DType::kI64: return get(std::int64_t{});
-    case DType::kU8: return get(std::uint8_t{});
-    case DType::kBool: return get(std::uint8_t{}) != 0;
-    case DType::kU16: return get(std::uint16_t{});
-    case DType::kU32: return get(std::uint32_t{});
-    case DType::kU64: return get(std::uint64_t{});
-    case DType::kI4: return extend(packed(4), 4);
-    case DType::kU4: return packed(4);
-    case DType::kI2: return extend(packed(2), 2);
-    case DType::kU2: return packed(2);
-    default: break;
+    case DType::kI8:
+      return get(std::int8_t{});
+    case DType::kI16:
+      return get(std::int16_t{});
+    case DType::kI32:
+      return get(std::int32_t{});
+    case DType::kI64:
+      return get(std::int64_t{});
+    case DType::kU8:
+      return get(std::uint8_t{});
+    case DType::kBool:
+      return get(std::uint8_t{}) != 0;
+    case DType::kU16:
+      return get(std::uint16_t{});
+    case DType::kU32:
+      return get(std::uint32_t{});
+    case DType::kU64:
+      return get(std::uint64_t{});
+    case DType::kI4:
+      return extend(packed(4), 4);
+    case DType::kU4:
+      return packed(4);
+    case DType::kI2:
+      return extend(packed(2), 2);
+    case DType::kU2:
+      return packed(2);
+    default:
+      break;
   }
   NPUKIT_CHECK(false && "not an integer");
   return 0;
@@ -219,8 +251,10 @@ void StorePacked(Value& v, std::int64_t i, std::uint64_t x, int bits) {
 
 void StoreBits(Value& v, std::int64_t i, std::uint64_t bits) {
   switch (tensor::DTypeBits(v.dtype())) {
-    case 2: return StorePacked(v, i, bits, 2);
-    case 4: return StorePacked(v, i, bits, 4);
+    case 2:
+      return StorePacked(v, i, bits, 2);
+    case 4:
+      return StorePacked(v, i, bits, 4);
     case 8:
       if (v.dtype() == DType::kBool) bits = bits != 0;
       static_cast<std::uint8_t*>(v.mutable_data())[i] = static_cast<std::uint8_t>(bits);
@@ -229,10 +263,12 @@ void StoreBits(Value& v, std::int64_t i, std::uint64_t bits) {
     case 32:
     case 64: {
       const auto size = static_cast<std::size_t>(tensor::DTypeBits(v.dtype()) / 8);
-      std::memcpy(static_cast<std::byte*>(v.mutable_data()) + static_cast<std::size_t>(i) * size, &bits, size);
+      std::memcpy(static_cast<std::byte*>(v.mutable_data()) + static_cast<std::size_t>(i) * size,
+                  &bits, size);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   NPUKIT_CHECK(false && "not an integer");
 }
@@ -263,23 +299,27 @@ void CopyAll(Value& dst, const Value& src) {
   }
 }
 
-Result<Value> MakeOutput(EvalContext& c, InferFn infer) {
-  std::vector<Type> types;
-  std::vector<const Value*> constants;
-  for (const Value& v : c.inputs) {
+KnownInputs::KnownInputs(std::span<const Value> inputs) {
+  for (const Value& v : inputs) {
     types.push_back(v.present() ? v.type() : Type{});
     constants.push_back(v.present() ? &v : nullptr);
   }
+}
+
+Result<Value> MakeOutput(EvalContext& c, InferFn infer) {
+  const KnownInputs known(c.inputs);
   Type out;
-  InferContext ic{types, constants, *c.attrs, {&out, 1}};
+  InferContext ic{known.types, known.constants, *c.attrs, {&out, 1}};
   NPUKIT_RETURN_IF_ERROR(infer(ic));
   if (!out.is_static() || out.dtype == DType::kUndefined) {
-    return Internal(Cat("the type of the result stayed ", out.ToString(), " although all inputs are known"));
+    return Internal(
+        Cat("the type of the result stayed ", out.ToString(), " although all inputs are known"));
   }
   NPUKIT_RETURN_IF_ERROR(CheckAddressable(out));
   const Dims dims = out.dims();
   if (out.dtype == DType::kString) {
-    // Strings live outside planned memory; the value handed over shares them with the one filled below.
+    // Strings live outside planned memory; the value handed over shares them with the one filled
+    // below.
     NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(out.dtype, dims));
     NPUKIT_RETURN_IF_ERROR(c.SetOutput(0, v));
     return v;
@@ -329,7 +369,8 @@ Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, InferBroadcast));
   const Value& a = c.inputs[0];
   const Value& b = c.inputs[1];
-  const std::array<Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()), BroadcastStrides(b.dims(), y.dims())};
+  const std::array<Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()),
+                                    BroadcastStrides(b.dims(), y.dims())};
   if (IsRealFloat(a.dtype())) {
     ForEachIndex<2>(y.dims(), strides, [&](std::int64_t i, const auto* at) {
       Store(y, i, f(Load(a, at[0]), Load(b, at[1])));

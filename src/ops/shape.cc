@@ -18,7 +18,8 @@ Range ReadRange(const Attrs& attrs, std::size_t rank) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(i < 0 ? i + r : i, 0, r));
   };
   const std::size_t begin = place(attrs.Int("start", 0));
-  return {begin, std::max(begin, place(attrs.Int("end", std::numeric_limits<std::int64_t>::max())))};
+  return {begin,
+          std::max(begin, place(attrs.Int("end", std::numeric_limits<std::int64_t>::max())))};
 }
 
 Status Infer(InferContext& c) {
@@ -54,7 +55,7 @@ constinit const OpDef op::shape = {
     .cost = CostShape,
     .loop = LoopShape::kShape,
     .layout = LayoutRule::kFixed,
-    .foreign = {.onnx = "Shape", .tflite = "SHAPE"},
+    .foreign = {.onnx = "Shape", .tflite = "SHAPE", .nnrt = "OH_NN_OPS_SHAPE"},
 };
 
 }  // namespace npukit

@@ -7,9 +7,7 @@ namespace {
 
 using namespace ops;
 
-double Apply(double x, const Attrs&) {
-  return 1.0 / (1.0 + std::exp(-x));
-}
+double Apply(double x, const Attrs&) { return 1.0 / (1.0 + std::exp(-x)); }
 
 Status Reference(EvalContext& c) { return EvaluateUnary(c, InferSameFloat, Apply); }
 

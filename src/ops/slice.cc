@@ -1,9 +1,10 @@
+#include "ops/slice.h"
+
 #include <algorithm>
 #include <limits>
 
 #include "base/text.h"
 #include "ops/rules.h"
-#include "ops/slice.h"
 
 namespace npukit {
 namespace {
@@ -38,8 +39,8 @@ struct Lists {
   Ints start, end, step;      // one per axis of x
 };
 
-Result<Lists> ReadLists(std::span<const tensor::Type> inputs, std::span<const Value* const> constants,
-                        std::size_t rank) {
+Result<Lists> ReadLists(std::span<const tensor::Type> inputs,
+                        std::span<const Value* const> constants, std::size_t rank) {
   Lists lists;
   lists.touched.assign(rank, true);
   lists.start.assign(rank, 0);
@@ -54,7 +55,8 @@ Result<Lists> ReadLists(std::span<const tensor::Type> inputs, std::span<const Va
     if (i < constants.size() && constants[i] != nullptr) {
       list[i] = tensor::ToInt64s(*constants[i]);
       if (list[i].size() > rank) {
-        return InvalidArgument(Cat("input ", i, " names ", list[i].size(), " axes of a shape of rank ", rank));
+        return InvalidArgument(
+            Cat("input ", i, " names ", list[i].size(), " axes of a shape of rank ", rank));
       }
     } else {
       lists.known = false;
@@ -63,14 +65,17 @@ Result<Lists> ReadLists(std::span<const tensor::Type> inputs, std::span<const Va
   const bool axes_known = !given(kAxes) || constants[kAxes] != nullptr;
   if (!axes_known || (!given(kAxes) && !lists.known)) return lists;
   if (!given(kAxes)) {
-    for (std::size_t i = 0; i < list[kStarts].size(); ++i) list[kAxes].push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < list[kStarts].size(); ++i)
+      list[kAxes].push_back(static_cast<std::int64_t>(i));
   }
   NPUKIT_ASSIGN_OR_RETURN(lists.touched, AxisMask(list[kAxes], rank));
   if (!lists.known) return lists;
   const std::size_t n = list[kAxes].size();
-  if (list[kStarts].size() != n || list[kEnds].size() != n || (given(kSteps) && list[kSteps].size() != n)) {
-    return InvalidArgument(Cat("starts, ends, axes and steps have ", list[kStarts].size(), ", ", list[kEnds].size(), ", ",
-                               n, " and ", given(kSteps) ? list[kSteps].size() : n, " numbers, expected as many"));
+  if (list[kStarts].size() != n || list[kEnds].size() != n ||
+      (given(kSteps) && list[kSteps].size() != n)) {
+    return InvalidArgument(Cat(
+        "starts, ends, axes and steps have ", list[kStarts].size(), ", ", list[kEnds].size(), ", ",
+        n, " and ", given(kSteps) ? list[kSteps].size() : n, " numbers, expected as many"));
   }
   for (std::size_t i = 0; i < n; ++i) {
     NPUKIT_ASSIGN_OR_RETURN(const std::size_t a, NormalAxis(list[kAxes][i], rank));
@@ -106,13 +111,8 @@ Status Infer(InferContext& c) {
 }  // namespace
 
 Result<std::vector<Cut>> ops::PlanSlice(const Dims& x, std::span<const Value> inputs) {
-  std::vector<tensor::Type> types;
-  std::vector<const Value*> constants;
-  for (const Value& v : inputs) {
-    types.push_back(v.present() ? v.type() : tensor::Type{});
-    constants.push_back(v.present() ? &v : nullptr);
-  }
-  NPUKIT_ASSIGN_OR_RETURN(const Lists lists, ReadLists(types, constants, x.size()));
+  const KnownInputs known(inputs);
+  NPUKIT_ASSIGN_OR_RETURN(const Lists lists, ReadLists(known.types, known.constants, x.size()));
   std::vector<Cut> cuts;
   for (std::size_t a = 0; a < x.size(); ++a) {
     cuts.push_back(CutAxis(x[a], lists.start[a], lists.end[a], lists.step[a]));
@@ -130,9 +130,11 @@ Status Reference(EvalContext& c) {
   std::int64_t first = 0;
   for (std::size_t a = 0; a < strides.size(); ++a) {
     first += cuts[a].start * strides[a];
-    strides[a] = cuts[a].count > 1 ? strides[a] * cuts[a].step : 0;  // with one element the step may be any number
+    strides[a] = cuts[a].count > 1 ? strides[a] * cuts[a].step
+                                   : 0;  // with one element the step may be any number
   }
-  ForEachIndex<1>(y.dims(), {strides}, [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, first + at[0]); });
+  ForEachIndex<1>(y.dims(), {strides},
+                  [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, first + at[0]); });
   return OkStatus();
 }
 
@@ -140,7 +142,9 @@ Status Reference(EvalContext& c) {
 
 constinit const OpDef op::slice = {
     .name = "slice",
-    .summary = "part of x: from start to before end in steps, per axis; negative numbers count from the end",
+    .summary =
+        "part of x: from start to before end in steps, per axis; negative numbers count from the "
+        "end",
     .min_inputs = 3,
     .max_inputs = 5,
     .infer = Infer,

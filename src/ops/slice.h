@@ -17,7 +17,8 @@ struct Cut {
   std::int64_t count = 0;
 };
 
-// One per dimension of x, which has the dims `x`. `inputs` are those of slice; the first is not looked at.
+// One per dimension of x, which has the dims `x`. `inputs` are those of slice; the first is not
+// looked at.
 Result<std::vector<Cut>> PlanSlice(const tensor::Dims& x, std::span<const tensor::Value> inputs);
 
 }  // namespace npukit::ops

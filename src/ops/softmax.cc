@@ -20,7 +20,8 @@ Status Infer(InferContext& c) {
 Status Reference(EvalContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
   const Value& x = c.inputs[0];
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis, NormalAxis(c.attrs->Int("axis", -1), x.dims().size()));
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis,
+                          NormalAxis(c.attrs->Int("axis", -1), x.dims().size()));
   const std::int64_t n = x.dims()[axis];
   const std::int64_t step = tensor::DenseStrides(x.dims())[axis];
   tensor::Dims outer = x.dims();
@@ -37,7 +38,9 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
-OpCost SoftmaxCost(const CostContext& c) { return {.vector_ops = 12 * CountOf(c.inputs[0]), .bytes = AllBytes(c)}; }
+OpCost SoftmaxCost(const CostContext& c) {
+  return {.vector_ops = 12 * CountOf(c.inputs[0]), .bytes = AllBytes(c)};
+}
 
 constexpr AttrDef kAttrs[] = {{"axis", AttrKind::kInt}};
 

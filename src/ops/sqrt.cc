@@ -7,9 +7,7 @@ namespace {
 
 using namespace ops;
 
-double Apply(double x, const Attrs&) {
-  return std::sqrt(x);
-}
+double Apply(double x, const Attrs&) { return std::sqrt(x); }
 
 Status Reference(EvalContext& c) { return EvaluateUnary(c, InferSameFloat, Apply); }
 

@@ -13,13 +13,15 @@ Status Infer(InferContext& c) {
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
   if (!x.shape) return OkStatus();
   const bool all = c.attrs.Find("axes") == nullptr;  // then every dimension of size 1 goes
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<bool> drop, AxisMask(c.attrs.IntList("axes"), x.shape->rank()));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<bool> drop,
+                          AxisMask(c.attrs.IntList("axes"), x.shape->rank()));
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < drop.size(); ++i) {
     const Dim& d = x.shape->dims[i];
     if (all && !d.known()) return OkStatus();  // the rank depends on it
     if (drop[i] && d.known() && d.value != 1) {
-      return InvalidArgument(Cat("dimension ", i, " of ", x.ToString(), " is ", d.value, ", expected 1"));
+      return InvalidArgument(
+          Cat("dimension ", i, " of ", x.ToString(), " is ", d.value, ", expected 1"));
     }
     if (!(all ? d.value == 1 : drop[i])) dims.push_back(d);
   }

@@ -7,9 +7,7 @@ namespace {
 
 using namespace ops;
 
-double Apply(double x, const Attrs&) {
-  return x / (1.0 + std::exp(-x));
-}
+double Apply(double x, const Attrs&) { return x / (1.0 + std::exp(-x)); }
 
 Status Reference(EvalContext& c) { return EvaluateUnary(c, InferSameFloat, Apply); }
 
@@ -23,7 +21,7 @@ constinit const OpDef op::swish = {
     .cost = CostPerElement10,
     .loop = LoopShape::kUnary,
     .layout = LayoutRule::kAny,
-    .foreign = {.onnx = "Swish"},
+    .foreign = {.onnx = "Swish", .nnrt = "OH_NN_OPS_SWISH"},
 };
 
 }  // namespace npukit

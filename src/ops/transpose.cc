@@ -18,12 +18,15 @@ Result<std::vector<std::size_t>> Permutation(const Attrs& attrs, std::size_t ran
   std::vector<bool> seen(rank, false);
   bool valid = p.size() == rank;
   for (std::size_t i = 0; valid && i < rank; ++i) {
-    valid = p[i] >= 0 && p[i] < static_cast<std::int64_t>(rank) && !seen[static_cast<std::size_t>(p[i])];
+    valid = p[i] >= 0 && p[i] < static_cast<std::int64_t>(rank) &&
+            !seen[static_cast<std::size_t>(p[i])];
     if (!valid) break;
     perm[i] = static_cast<std::size_t>(p[i]);
     seen[perm[i]] = true;
   }
-  if (!valid) return InvalidArgument(Cat("perm [", JoinInts(p, ", "), "] is no permutation of ", rank, " dimensions"));
+  if (!valid)
+    return InvalidArgument(
+        Cat("perm [", JoinInts(p, ", "), "] is no permutation of ", rank, " dimensions"));
   return perm;
 }
 
@@ -45,7 +48,8 @@ Status Reference(EvalContext& c) {
   const tensor::Dims dense = tensor::DenseStrides(x.dims());
   tensor::Dims strides;
   for (const std::size_t p : perm) strides.push_back(dense[p]);
-  ForEachIndex<1>(y.dims(), {strides}, [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, at[0]); });
+  ForEachIndex<1>(y.dims(), {strides},
+                  [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, at[0]); });
   return OkStatus();
 }
 

@@ -16,7 +16,8 @@ Status Infer(InferContext& c) {
   if (!x.shape) return OkStatus();
   const Ints axes = c.attrs.IntList("axes");
   const std::size_t rank = x.shape->rank() + axes.size();
-  if (rank > kMaxRank) return ResourceExhausted(Cat("the result would have rank ", rank, ", the limit is ", kMaxRank));
+  if (rank > kMaxRank)
+    return ResourceExhausted(Cat("the result would have rank ", rank, ", the limit is ", kMaxRank));
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<bool> added, AxisMask(axes, rank));
   std::vector<Dim> dims;
   std::size_t next = 0;

@@ -1,5 +1,6 @@
-// Sliding windows over two spatial dimensions: the arithmetic of convolution and pooling, said once. Lowerings and kernels
-// use it too, so that padding means the same everywhere. Sizes are bounded (kMaxSize), so no product here overflows.
+// Sliding windows over two spatial dimensions: the arithmetic of convolution and pooling, said
+// once. Lowerings and kernels use it too, so that padding means the same everywhere. Sizes are
+// bounded (kMaxSize), so no product here overflows.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace npukit::ops {
 
-inline constexpr std::int64_t kMaxWindowSize = std::int64_t{1} << 30;  // of a kernel, stride, dilation or pad
+inline constexpr std::int64_t kMaxWindowSize = std::int64_t{1}
+                                               << 30;  // of a kernel, stride, dilation or pad
 
 enum class AutoPad : std::uint8_t { kNotSet, kSameUpper, kSameLower, kValid };
 
@@ -26,10 +28,12 @@ struct Window {
   AutoPad auto_pad = AutoPad::kNotSet;
   bool ceil_mode = false;
   bool nhwc = false;
-  std::int64_t extent(int i) const { return (kernel[static_cast<std::size_t>(i)] - 1) *
-                                            dilation[static_cast<std::size_t>(i)] + 1; }
+  std::int64_t extent(int i) const {
+    return (kernel[static_cast<std::size_t>(i)] - 1) * dilation[static_cast<std::size_t>(i)] + 1;
+  }
 };
-// Reads strides, pads, dilations, output_padding, auto_pad, ceil_mode, layout; the kernel comes from the caller.
+// Reads strides, pads, dilations, output_padding, auto_pad, ceil_mode, layout; the kernel comes
+// from the caller.
 Result<Window> ReadWindow(const Attrs& attrs, std::array<std::int64_t, 2> kernel);
 // kernel_shape of a pool.
 Result<Window> ReadPoolWindow(const Attrs& attrs);
@@ -41,8 +45,8 @@ struct WindowSpan {
   std::int64_t pad_begin = 0;
   std::int64_t pad_end = 0;
 };
-Result<WindowSpan> SlideOver(const Window& w, int axis, std::int64_t in);      // conv and pool
-Result<WindowSpan> SpreadFrom(const Window& w, int axis, std::int64_t in);     // transposed conv
+Result<WindowSpan> SlideOver(const Window& w, int axis, std::int64_t in);   // conv and pool
+Result<WindowSpan> SpreadFrom(const Window& w, int axis, std::int64_t in);  // transposed conv
 // The same with a dimension that may be unknown; a symbol survives where the size does not change.
 Result<tensor::Dim> SlideOver(const Window& w, int axis, const tensor::Dim& in);
 Result<tensor::Dim> SpreadFrom(const Window& w, int axis, const tensor::Dim& in);

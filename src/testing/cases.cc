@@ -26,7 +26,8 @@ std::vector<std::string> Words(std::string_view line) {
 
 // "[1,2,3]" as numbers.
 Result<std::vector<double>> List(std::string_view s) {
-  if (s.size() < 2 || s.front() != '[' || s.back() != ']') return InvalidArgument(Cat("expected a list, found ", s));
+  if (s.size() < 2 || s.front() != '[' || s.back() != ']')
+    return InvalidArgument(Cat("expected a list, found ", s));
   std::vector<double> out;
   s = s.substr(1, s.size() - 2);
   if (s.empty()) return out;
@@ -38,21 +39,27 @@ Result<std::vector<double>> List(std::string_view s) {
   return out;
 }
 
-Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name, const std::string& text) {
-  const auto def = std::find_if(op.attrs.begin(), op.attrs.end(), [&](const ops::AttrDef& d) { return d.name == name; });
+Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name,
+                                 const std::string& text) {
+  const auto def = std::find_if(op.attrs.begin(), op.attrs.end(),
+                                [&](const ops::AttrDef& d) { return d.name == name; });
   if (def == op.attrs.end()) return InvalidArgument(Cat(op.name, " has no attribute ", name));
   double x = 0;
   switch (def->kind) {
     case ops::AttrKind::kInt: {
       std::int64_t i = 0;
-      if (const auto dtype = tensor::DTypeFromName(text)) return ops::AttrValue(static_cast<std::int64_t>(*dtype));
-      if (!ParseInt64(text, &i)) return InvalidArgument(Cat(name, ": expected an integer, found ", text));
+      if (const auto dtype = tensor::DTypeFromName(text))
+        return ops::AttrValue(static_cast<std::int64_t>(*dtype));
+      if (!ParseInt64(text, &i))
+        return InvalidArgument(Cat(name, ": expected an integer, found ", text));
       return ops::AttrValue(i);
     }
     case ops::AttrKind::kFloat:
-      if (!ParseDouble(text, &x)) return InvalidArgument(Cat(name, ": expected a number, found ", text));
+      if (!ParseDouble(text, &x))
+        return InvalidArgument(Cat(name, ": expected a number, found ", text));
       return ops::AttrValue(static_cast<float>(x));
-    case ops::AttrKind::kString: return ops::AttrValue(text);
+    case ops::AttrKind::kString:
+      return ops::AttrValue(text);
     case ops::AttrKind::kInts: {
       NPUKIT_ASSIGN_OR_RETURN(const auto list, List(text));
       return ops::AttrValue(ops::Ints(list.begin(), list.end()));
@@ -61,7 +68,8 @@ Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name, co
       NPUKIT_ASSIGN_OR_RETURN(const auto list, List(text));
       return ops::AttrValue(ops::Floats(list.begin(), list.end()));
     }
-    default: return Unsupported(Cat(name, ": a case file cannot hold this kind of attribute"));
+    default:
+      return Unsupported(Cat(name, ": a case file cannot hold this kind of attribute"));
   }
 }
 
@@ -70,7 +78,8 @@ Result<Value> Tensor(std::span<const std::string> words) {
   if (words.empty()) return InvalidArgument("expected a type such as fp32[2,2]");
   if (words[0] == "-") return Value();
   const std::size_t open = words[0].find('[');
-  if (open == std::string::npos) return InvalidArgument(Cat("expected a type such as fp32[2,2], found ", words[0]));
+  if (open == std::string::npos)
+    return InvalidArgument(Cat("expected a type such as fp32[2,2], found ", words[0]));
   const auto dtype = tensor::DTypeFromName(std::string_view(words[0]).substr(0, open));
   if (!dtype) return InvalidArgument(Cat("no such type: ", words[0]));
   NPUKIT_ASSIGN_OR_RETURN(const auto list, List(std::string_view(words[0]).substr(open)));
@@ -103,11 +112,16 @@ Tolerance DefaultTolerance(const OpCase& c) {
                      c.op == &op::identity || c.op == &op::cast;
   if (moves) return {};
   switch (c.outputs[0].dtype()) {
-    case DType::kF32: return {1e-6, 1e-5};
-    case DType::kF16: return {1e-3, 1e-3};
-    case DType::kBF16: return {1e-2, 1e-2};
-    case DType::kF64: return {1e-12, 1e-12};
-    default: return {};
+    case DType::kF32:
+      return {1e-6, 1e-5};
+    case DType::kF16:
+      return {1e-3, 1e-3};
+    case DType::kBF16:
+      return {1e-2, 1e-2};
+    case DType::kF64:
+      return {1e-12, 1e-12};
+    default:
+      return {};
   }
 }
 
@@ -118,7 +132,8 @@ class Parser {
   Status Line(std::string_view line) {
     const std::size_t space = line.find(' ');
     const std::string_view key = line.substr(0, space);
-    const std::string_view rest = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+    const std::string_view rest =
+        space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
     if (key.empty()) {
       open_ = false;
       return OkStatus();
@@ -157,11 +172,13 @@ class Parser {
   Status Finish() {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       OpCase& c = cases[i];
-      if (c.expected_from.empty()) return InvalidArgument(Cat("case ", c.name, " does not say where its values are from"));
+      if (c.expected_from.empty())
+        return InvalidArgument(Cat("case ", c.name, " does not say where its values are from"));
       if (c.outputs.empty() == c.refused.empty()) {
         return InvalidArgument(Cat("case ", c.name, " needs either results or refused"));
       }
-      if (std::find(stated_.begin(), stated_.end(), i) == stated_.end()) c.tolerance = DefaultTolerance(c);
+      if (std::find(stated_.begin(), stated_.end(), i) == stated_.end())
+        c.tolerance = DefaultTolerance(c);
     }
     return OkStatus();
   }
@@ -172,7 +189,8 @@ class Parser {
   static Status Attrs(const ops::OpDef& op, std::span<const std::string> words, ops::Attrs* out) {
     for (const std::string& w : words) {
       const std::size_t equals = w.find('=');
-      if (equals == std::string::npos) return InvalidArgument(Cat("expected name=value, found ", w));
+      if (equals == std::string::npos)
+        return InvalidArgument(Cat("expected name=value, found ", w));
       NPUKIT_ASSIGN_OR_RETURN(auto value, Attribute(op, w.substr(0, equals), w.substr(equals + 1)));
       out->Set(w.substr(0, equals), std::move(value));
     }
@@ -188,7 +206,8 @@ class Parser {
     std::erase_if(words, [&](const std::string& w) {
       if (w == "swapped=1") return step.swapped = true;
       std::int64_t n = 0;
-      const bool operand = w.starts_with("operand=") && ParseInt64(std::string_view(w).substr(8), &n);
+      const bool operand =
+          w.starts_with("operand=") && ParseInt64(std::string_view(w).substr(8), &n);
       if (operand) step.operand = static_cast<int>(n);
       return operand;
     });
@@ -210,7 +229,8 @@ bool Close(double got, double expected, Tolerance t) {
 
 }  // namespace
 
-Result<std::vector<OpCase>> ParseCases(const ops::OpDef& op, std::string_view text, std::string_view file) {
+Result<std::vector<OpCase>> ParseCases(const ops::OpDef& op, std::string_view text,
+                                       std::string_view file) {
   Parser parser(op);
   int number = 0;
   for (const std::string& line : Split(text, '\n')) {
@@ -230,7 +250,8 @@ Result<std::vector<OpCase>> ReadCases(const ops::OpDef& op, const std::string& f
 
 Status SameValue(const Value& got, const Value& expected, Tolerance tolerance) {
   if (got.type() != expected.type()) {
-    return InvalidArgument(Cat("expected ", expected.type().ToString(), ", found ", got.type().ToString()));
+    return InvalidArgument(
+        Cat("expected ", expected.type().ToString(), ", found ", got.type().ToString()));
   }
   if (got.dtype() == DType::kString) {
     return got.strings() == expected.strings() ? OkStatus() : InvalidArgument("the strings differ");
@@ -239,8 +260,10 @@ Status SameValue(const Value& got, const Value& expected, Tolerance tolerance) {
   std::string first;
   for (std::int64_t i = 0; i < got.count(); ++i) {
     const bool exact_int = got.dtype() == DType::kI64;
-    const bool same = exact_int ? tensor::ElementAsInt64(got, i) == tensor::ElementAsInt64(expected, i)
-                                : Close(tensor::ElementAsDouble(got, i), tensor::ElementAsDouble(expected, i), tolerance);
+    const bool same = exact_int
+                          ? tensor::ElementAsInt64(got, i) == tensor::ElementAsInt64(expected, i)
+                          : Close(tensor::ElementAsDouble(got, i),
+                                  tensor::ElementAsDouble(expected, i), tolerance);
     if (!same && wrong++ == 0) {
       first = Cat("element ", i, ": expected ", tensor::ElementAsDouble(expected, i), ", found ",
                   tensor::ElementAsDouble(got, i));

@@ -1,14 +1,14 @@
-// tests/ops/<op>.case: what an operator must answer, as text. Written by tools/make_cases.py or by hand; the expected values
-// come from outside npukit, and each case says from where. The references are judged by these files, every other device
-// by the same ones.
+// tests/ops/<op>.case: what an operator must answer, as text. Written by tools/make_cases.py or by
+// hand; the expected values come from outside npukit, and each case says from where. The references
+// are judged by these files, every other device by the same ones.
 //
 //   case relu_nan
 //   expected: numpy 2.3
-//   attr alpha=0.5 strides=[1,2] layout=NHWC   (optional; kinds come from the operator's definition)
-//   step add operand=1 swapped=1               (optional, repeated: the epilogue)
-//   in fp32[2,2] 1 -2 nan inf                  (one line per input; `in -` is an absent one)
-//   out fp32[2,2] 1 0 nan inf                  (or `refused <part of the message>`)
-//   within 1e-6 1e-5                           (optional: absolute and relative tolerance)
+//   attr alpha=0.5 strides=[1,2] layout=NHWC   (optional; kinds come from the operator's
+//   definition) step add operand=1 swapped=1               (optional, repeated: the epilogue) in
+//   fp32[2,2] 1 -2 nan inf                  (one line per input; `in -` is an absent one) out
+//   fp32[2,2] 1 0 nan inf                  (or `refused <part of the message>`) within 1e-6 1e-5
+//   (optional: absolute and relative tolerance)
 //
 // A case ends at an empty line; `#` begins a comment. Strings are written without spaces.
 #pragma once
@@ -24,7 +24,8 @@
 namespace npukit::testing {
 
 struct Tolerance {
-  double absolute = 0;  // |got - expected| <= absolute + relative * |expected|; NaN equals NaN; 0, 0: the same value
+  double absolute = 0;  // |got - expected| <= absolute + relative * |expected|; NaN equals NaN; 0,
+                        // 0: the same value
   double relative = 0;
 };
 
@@ -37,11 +38,13 @@ struct OpCase {
   std::vector<tensor::Value> inputs;
   std::vector<tensor::Value> outputs;  // empty when refused
   std::string refused;                 // part of the message; empty: it must succeed
-  Tolerance tolerance;                 // the file's, or by type: fp32 1e-6 + 1e-5, fp16 1e-3 + 1e-3, exact for moves
+  Tolerance
+      tolerance;  // the file's, or by type: fp32 1e-6 + 1e-5, fp16 1e-3 + 1e-3, exact for moves
 };
 
 // The message names the file and the line.
-Result<std::vector<OpCase>> ParseCases(const ops::OpDef& op, std::string_view text, std::string_view file);
+Result<std::vector<OpCase>> ParseCases(const ops::OpDef& op, std::string_view text,
+                                       std::string_view file);
 // <folder>/<op>.case; kNotFound when there is none.
 Result<std::vector<OpCase>> ReadCases(const ops::OpDef& op, const std::string& folder);
 

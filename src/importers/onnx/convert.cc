@@ -1,4 +1,5 @@
-// By what an ONNX operator becomes ours: upgrade steps, then a composite, then the operator of the same meaning.
+// By what an ONNX operator becomes ours: upgrade steps, then a composite, then the operator of the
+// same meaning.
 #include <algorithm>
 #include <iterator>
 
@@ -46,30 +47,53 @@ Result<Outcome> Upgrade(Emitter& e) {
   return Outcome::GoOn();
 }
 
-// What the attributes hold that steps and composites read: a file may put anything under these names.
+// What the attributes hold that steps and composites read: a file may put anything under these
+// names.
 constexpr ops::AttrDef kKinds[] = {
-    {"allowzero", ops::AttrKind::kInt},       {"alpha", ops::AttrKind::kFloat},
-    {"antialias", ops::AttrKind::kInt},       {"auto_pad", ops::AttrKind::kString},
-    {"axes", ops::AttrKind::kInts},           {"axis", ops::AttrKind::kInt},
-    {"beta", ops::AttrKind::kFloat},          {"broadcast", ops::AttrKind::kInt},
-    {"ceil_mode", ops::AttrKind::kInt},       {"coordinate_transformation_mode", ops::AttrKind::kString},
-    {"count_include_pad", ops::AttrKind::kInt}, {"dilations", ops::AttrKind::kInts},
-    {"end", ops::AttrKind::kInt},             {"ends", ops::AttrKind::kInts},
-    {"epsilon", ops::AttrKind::kFloat},       {"group", ops::AttrKind::kInt},
-    {"is_test", ops::AttrKind::kInt},         {"keep_aspect_ratio_policy", ops::AttrKind::kString},
-    {"keepdims", ops::AttrKind::kInt},        {"kernel_shape", ops::AttrKind::kInts},
-    {"max", ops::AttrKind::kFloat},           {"min", ops::AttrKind::kFloat},
-    {"mode", ops::AttrKind::kString},         {"nearest_mode", ops::AttrKind::kString},
-    {"noop_with_empty_axes", ops::AttrKind::kInt}, {"output_padding", ops::AttrKind::kInts},
-    {"pads", ops::AttrKind::kInts},           {"perm", ops::AttrKind::kInts},
-    {"scales", ops::AttrKind::kFloats},       {"shape", ops::AttrKind::kInts},
-    {"spatial", ops::AttrKind::kInt},         {"start", ops::AttrKind::kInt},
-    {"starts", ops::AttrKind::kInts},         {"strides", ops::AttrKind::kInts},
-    {"training_mode", ops::AttrKind::kInt},   {"transA", ops::AttrKind::kInt},
-    {"transB", ops::AttrKind::kInt},          {"value", ops::AttrKind::kTensor},
-    {"value_float", ops::AttrKind::kFloat},   {"value_floats", ops::AttrKind::kFloats},
-    {"value_int", ops::AttrKind::kInt},       {"value_ints", ops::AttrKind::kInts},
-    {"value_string", ops::AttrKind::kString}, {"value_strings", ops::AttrKind::kStrings},
+    {"allowzero", ops::AttrKind::kInt},
+    {"alpha", ops::AttrKind::kFloat},
+    {"antialias", ops::AttrKind::kInt},
+    {"auto_pad", ops::AttrKind::kString},
+    {"axes", ops::AttrKind::kInts},
+    {"axis", ops::AttrKind::kInt},
+    {"beta", ops::AttrKind::kFloat},
+    {"broadcast", ops::AttrKind::kInt},
+    {"ceil_mode", ops::AttrKind::kInt},
+    {"coordinate_transformation_mode", ops::AttrKind::kString},
+    {"count_include_pad", ops::AttrKind::kInt},
+    {"dilations", ops::AttrKind::kInts},
+    {"end", ops::AttrKind::kInt},
+    {"ends", ops::AttrKind::kInts},
+    {"epsilon", ops::AttrKind::kFloat},
+    {"group", ops::AttrKind::kInt},
+    {"is_test", ops::AttrKind::kInt},
+    {"keep_aspect_ratio_policy", ops::AttrKind::kString},
+    {"keepdims", ops::AttrKind::kInt},
+    {"kernel_shape", ops::AttrKind::kInts},
+    {"max", ops::AttrKind::kFloat},
+    {"min", ops::AttrKind::kFloat},
+    {"mode", ops::AttrKind::kString},
+    {"nearest_mode", ops::AttrKind::kString},
+    {"noop_with_empty_axes", ops::AttrKind::kInt},
+    {"output_padding", ops::AttrKind::kInts},
+    {"pads", ops::AttrKind::kInts},
+    {"perm", ops::AttrKind::kInts},
+    {"scales", ops::AttrKind::kFloats},
+    {"shape", ops::AttrKind::kInts},
+    {"spatial", ops::AttrKind::kInt},
+    {"start", ops::AttrKind::kInt},
+    {"starts", ops::AttrKind::kInts},
+    {"strides", ops::AttrKind::kInts},
+    {"training_mode", ops::AttrKind::kInt},
+    {"transA", ops::AttrKind::kInt},
+    {"transB", ops::AttrKind::kInt},
+    {"value", ops::AttrKind::kTensor},
+    {"value_float", ops::AttrKind::kFloat},
+    {"value_floats", ops::AttrKind::kFloats},
+    {"value_int", ops::AttrKind::kInt},
+    {"value_ints", ops::AttrKind::kInts},
+    {"value_string", ops::AttrKind::kString},
+    {"value_strings", ops::AttrKind::kStrings},
 };
 
 bool IsOurs(std::string_view op) {
@@ -82,14 +106,17 @@ bool IsOurs(std::string_view op) {
 Result<Outcome> Examine(const SourceOp& op) {
   if (!IsOurs(op.op)) return Outcome::Foreign("no operator of this name");
   if (!op.odd_attrs.empty() || !op.bodies.empty()) {
-    return Outcome::Foreign(Cat("attribute ", Printable(op.odd_attrs.empty() ? op.bodies[0].first : op.odd_attrs[0]),
-                                " is of a kind that is not supported"));
+    return Outcome::Foreign(
+        Cat("attribute ", Printable(op.odd_attrs.empty() ? op.bodies[0].first : op.odd_attrs[0]),
+            " is of a kind that is not supported"));
   }
   if (op.outputs.empty()) return InvalidArgument("it has no output");
   for (const auto& [name, value] : op.attrs.all()) {
-    const auto at = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.name == name; });
+    const auto at = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                 [&](const auto& k) { return k.name == name; });
     if (at != std::end(kKinds) && value.index() != static_cast<std::size_t>(at->kind)) {
-      return InvalidArgument(Cat("attribute ", name, " holds a value of another kind than ", op.op, " has"));
+      return InvalidArgument(
+          Cat("attribute ", name, " holds a value of another kind than ", op.op, " has"));
     }
   }
   return Outcome::GoOn();
@@ -108,7 +135,8 @@ Result<Outcome> Convert(Emitter& e) {
   const ops::OpDef* def = ops::FindOnnxOp(e.op.op);
   if (def == nullptr) return Outcome::Foreign(Cat("no operator of this name (was ", e.op.op, ")"));
   for (const auto& [name, value] : e.op.attrs.all()) {
-    const bool known = std::any_of(def->attrs.begin(), def->attrs.end(), [&](const auto& d) { return d.name == name; });
+    const bool known = std::any_of(def->attrs.begin(), def->attrs.end(),
+                                   [&](const auto& d) { return d.name == name; });
     if (!known) return Outcome::Foreign(Cat("attribute ", Printable(name), " is not supported"));
   }
   if (e.op.outputs.size() != static_cast<std::size_t>(def->outputs)) {

@@ -11,7 +11,8 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::int64_t kMaxKnownElements = 1024;  // limits, axes and shapes are small; weights are not computed here
+constexpr std::int64_t kMaxKnownElements =
+    1024;  // limits, axes and shapes are small; weights are not computed here
 
 }  // namespace
 
@@ -31,7 +32,8 @@ ir::ValueId Emitter::Int64s(const std::vector<std::int64_t>& v) {
   return Add(Value::FromVector(tensor::DType::kI64, {static_cast<std::int64_t>(v.size())}, v));
 }
 
-Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs, ir::ValueId output) {
+Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
+                     ir::ValueId output) {
   while (!inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
   ir::Node node;
   node.op = &def;
@@ -46,11 +48,13 @@ Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::Va
     const Value* v = id == ir::kNoValue ? nullptr : g_.constant(id);
     if (v == nullptr && id < known_.size() && known_[id]) v = &*known_[id];
     constants.push_back(v);
-    all_known = all_known && (id == ir::kNoValue || (v != nullptr && v->is_tensor() && v->count() <= kMaxKnownElements));
+    all_known = all_known && (id == ir::kNoValue ||
+                              (v != nullptr && v->is_tensor() && v->count() <= kMaxKnownElements));
   }
   NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
   const tensor::Type& type = g_.value(output).type;
-  if (all_known && type.is_static() && tensor::ElementCount(type.dims()).value_or(kMaxKnownElements + 1) <= kMaxKnownElements) {
+  if (all_known && type.is_static() &&
+      tensor::ElementCount(type.dims()).value_or(kMaxKnownElements + 1) <= kMaxKnownElements) {
     std::vector<Value> values;
     for (const Value* v : constants) values.push_back(v ? *v : Value());
     auto results = ir::EvaluateNode(node, values);
@@ -63,7 +67,8 @@ Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::Va
   return OkStatus();
 }
 
-Result<ir::ValueId> Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs) {
+Result<ir::ValueId> Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs,
+                                  std::vector<ir::ValueId> inputs) {
   const ir::ValueId output = g_.AddValue(op.name, {});
   NPUKIT_RETURN_IF_ERROR(Emit(def, std::move(attrs), std::move(inputs), output));
   return output;
@@ -102,7 +107,8 @@ Axes ReadAxes(const Emitter& e, std::size_t input) {
   if (e.op.attrs.Find("axes") != nullptr) return {true, true, e.op.attrs.IntList("axes")};
   if (!e.has(input)) return {};
   const Value* v = e.Constant(input);
-  if (v == nullptr || !v->is_tensor() || !tensor::IsInteger(v->dtype()) || v->count() > 64) return {true, false, {}};
+  if (v == nullptr || !v->is_tensor() || !tensor::IsInteger(v->dtype()) || v->count() > 64)
+    return {true, false, {}};
   return {true, true, tensor::ToInt64s(*v)};
 }
 

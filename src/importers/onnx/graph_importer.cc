@@ -43,7 +43,8 @@ Status GraphImporter::ReadDeclaredTypes(const pb::GraphProto& graph) {
   for (const auto* list : {&graph.value_info(), &graph.output()}) {
     for (const auto& info : *list) {
       auto type = ReadType(info.type(), model_.limits.max_nesting);
-      if (!type.ok() && type.status().code() == Code::kUnsupported) continue;  // then it is not known
+      if (!type.ok() && type.status().code() == Code::kUnsupported)
+        continue;  // then it is not known
       if (!type.ok()) return type.status().WithContext(Cat("value ", Printable(info.name())));
       declared_.emplace(info.name(), std::move(type).value());
     }
@@ -54,7 +55,8 @@ Status GraphImporter::ReadDeclaredTypes(const pb::GraphProto& graph) {
 Result<ir::ValueId> GraphImporter::Define(const std::string& name, const Type* type) {
   const ir::ValueId id = g_.AddValue(name, type ? *type : Declared(name));
   if (!name.empty() && !ids_.emplace(name, id).second) {
-    return DataCorrupt(Cat("the name ", Printable(name), " is given twice: each value has one maker"));
+    return DataCorrupt(
+        Cat("the name ", Printable(name), " is given twice: each value has one maker"));
   }
   return id;
 }
@@ -95,7 +97,8 @@ Status GraphImporter::ImportInputs(const pb::GraphProto& graph) {
   std::unordered_set<std::string_view> initialized;
   for (const auto& t : graph.initializer()) initialized.insert(t.name());
   for (const auto& info : graph.input()) {
-    if (initialized.contains(info.name())) continue;  // a default value: npukit takes it as the value
+    if (initialized.contains(info.name()))
+      continue;  // a default value: npukit takes it as the value
     if (info.name().empty()) return DataCorrupt("a graph input has no name");
     auto type = ReadType(info.type(), model_.limits.max_nesting);
     if (!type.ok()) return type.status().WithContext(Cat("input ", Printable(info.name())));
@@ -111,7 +114,8 @@ Status GraphImporter::ImportInputs(const pb::GraphProto& graph) {
 
 Status GraphImporter::ImportInitializers(const pb::GraphProto& graph) {
   if (graph.sparse_initializer_size() != 0) {
-    return Unsupported(Cat("sparse initializer ", Printable(graph.sparse_initializer(0).values().name()),
+    return Unsupported(Cat("sparse initializer ",
+                           Printable(graph.sparse_initializer(0).values().name()),
                            ": store it as a dense tensor"));
   }
   for (const auto& t : graph.initializer()) {
@@ -127,7 +131,8 @@ Status GraphImporter::ImportInitializers(const pb::GraphProto& graph) {
   return OkStatus();
 }
 
-Status GraphImporter::ImportAttribute(const pb::AttributeProto& a, SourceOp* op, std::vector<ir::ValueId>* captured) {
+Status GraphImporter::ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
+                                      std::vector<ir::ValueId>* captured) {
   const std::string where = Cat("attribute ", Printable(a.name()));
   if (a.name().empty()) return DataCorrupt("an attribute has no name");
   if (a.has_ref_attr_name() && !a.ref_attr_name().empty()) {
@@ -143,11 +148,21 @@ Status GraphImporter::ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
     return OkStatus();
   };
   switch (TypeOf(a)) {
-    case pb::AttributeProto::FLOAT: op->attrs.Set(a.name(), a.f()); break;
-    case pb::AttributeProto::INT: op->attrs.Set(a.name(), static_cast<std::int64_t>(a.i())); break;
-    case pb::AttributeProto::STRING: op->attrs.Set(a.name(), a.s()); break;
-    case pb::AttributeProto::FLOATS: op->attrs.Set(a.name(), ops::Floats(a.floats().begin(), a.floats().end())); break;
-    case pb::AttributeProto::INTS: op->attrs.Set(a.name(), ops::Ints(a.ints().begin(), a.ints().end())); break;
+    case pb::AttributeProto::FLOAT:
+      op->attrs.Set(a.name(), a.f());
+      break;
+    case pb::AttributeProto::INT:
+      op->attrs.Set(a.name(), static_cast<std::int64_t>(a.i()));
+      break;
+    case pb::AttributeProto::STRING:
+      op->attrs.Set(a.name(), a.s());
+      break;
+    case pb::AttributeProto::FLOATS:
+      op->attrs.Set(a.name(), ops::Floats(a.floats().begin(), a.floats().end()));
+      break;
+    case pb::AttributeProto::INTS:
+      op->attrs.Set(a.name(), ops::Ints(a.ints().begin(), a.ints().end()));
+      break;
     case pb::AttributeProto::STRINGS:
       op->attrs.Set(a.name(), ops::Strings(a.strings().begin(), a.strings().end()));
       break;
@@ -157,11 +172,15 @@ Status GraphImporter::ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
       op->attrs.Set(a.name(), std::move(value).value());
       break;
     }
-    case pb::AttributeProto::GRAPH: return body(a.g(), a.name());
+    case pb::AttributeProto::GRAPH:
+      return body(a.g(), a.name());
     case pb::AttributeProto::GRAPHS:
-      for (int i = 0; i < a.graphs_size(); ++i) NPUKIT_RETURN_IF_ERROR(body(a.graphs(i), Cat(a.name(), "[", i, "]")));
+      for (int i = 0; i < a.graphs_size(); ++i)
+        NPUKIT_RETURN_IF_ERROR(body(a.graphs(i), Cat(a.name(), "[", i, "]")));
       break;
-    default: op->odd_attrs.push_back(a.name()); break;
+    default:
+      op->odd_attrs.push_back(a.name());
+      break;
   }
   return OkStatus();
 }
@@ -195,7 +214,8 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
     op.outputs.push_back(*id);
   }
   const bool ours = op.domain.empty() && !model_.functions.contains(Cat(":", op.op));
-  if (ours) {  // an output nobody reads is as good as absent: BatchNormalization of old files names five
+  if (ours) {  // an output nobody reads is as good as absent: BatchNormalization of old files names
+               // five
     int i = node.output_size();
     while (op.outputs.size() > 1 && !model_.read.contains(node.output(--i))) op.outputs.pop_back();
   }
@@ -210,7 +230,8 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
   if (model_.functions.contains(Cat(emitter_.op.domain, ":", emitter_.op.op))) {
     outcome = Outcome::Foreign("a local function of the model; functions are not expanded");
   } else if (ours) {
-    const SourceOp original = emitter_.op;  // steps change it; a foreign node shows what the file says
+    const SourceOp original =
+        emitter_.op;  // steps change it; a foreign node shows what the file says
     auto converted = Convert(emitter_);
     if (!converted.ok()) {
       // Infer's messages name the node already, in the words of our operator.
@@ -229,7 +250,8 @@ Status GraphImporter::ImportOutputs(const pb::GraphProto& graph) {
   std::unordered_set<std::string_view> seen;
   for (const auto& info : graph.output()) {
     if (info.name().empty()) return DataCorrupt("a graph output has no name");
-    if (!seen.insert(info.name()).second) return DataCorrupt(Cat("graph output ", Printable(info.name()), " is listed twice"));
+    if (!seen.insert(info.name()).second)
+      return DataCorrupt(Cat("graph output ", Printable(info.name()), " is listed twice"));
     ir::ValueId id = 0;
     if (!Find(info.name(), &id)) {
       return DataCorrupt(Cat("graph output ", Printable(info.name()), " is made by no node"));
@@ -247,7 +269,8 @@ Result<ir::Graph> GraphImporter::Import(const pb::GraphProto& graph) {
   NPUKIT_RETURN_IF_ERROR(ReadDeclaredTypes(graph));
   for (int i = 0; i < graph.node_size(); ++i) {
     for (const std::string& name : graph.node(i).output()) {
-      if (!name.empty()) makers_.emplace(name, NodeName(graph.node(i), static_cast<std::uint32_t>(i)));
+      if (!name.empty())
+        makers_.emplace(name, NodeName(graph.node(i), static_cast<std::uint32_t>(i)));
     }
   }
   NPUKIT_RETURN_IF_ERROR(ImportInputs(graph));

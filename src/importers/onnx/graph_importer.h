@@ -20,28 +20,32 @@ namespace npukit::importers::onnx {
 struct ModelContext {
   TensorReader tensors;
   ImportLimits limits;
-  std::unordered_map<std::string, std::int64_t> opsets;              // by domain; "" is ONNX's own
-  std::unordered_set<std::string> functions;                         // "domain:name" of local functions
-  std::unordered_set<std::string_view> read;                         // names that some node or output reads
-  std::uint64_t nodes = 0;                                           // seen so far, nested ones too
+  std::unordered_map<std::string, std::int64_t> opsets;  // by domain; "" is ONNX's own
+  std::unordered_set<std::string> functions;             // "domain:name" of local functions
+  std::unordered_set<std::string_view> read;             // names that some node or output reads
+  std::uint64_t nodes = 0;                               // seen so far, nested ones too
 };
 
-// One graph. A nested one finds names in its parents: a constant is shared, any other value becomes an extra input of the
-// nested graph, listed in `captures` in the same order, so that the node that owns the body reads it visibly.
+// One graph. A nested one finds names in its parents: a constant is shared, any other value becomes
+// an extra input of the nested graph, listed in `captures` in the same order, so that the node that
+// owns the body reads it visibly.
 class GraphImporter {
  public:
   GraphImporter(ModelContext& model, GraphImporter* parent, int depth)
       : model_(model), parent_(parent), depth_(depth), emitter_(g_) {}
 
   Result<ir::Graph> Import(const pb::GraphProto& graph);
-  const std::vector<ir::ValueId>& captures() const { return captures_; }  // ids in the parent's graph
+  const std::vector<ir::ValueId>& captures() const {
+    return captures_;
+  }  // ids in the parent's graph
 
  private:
   Status ReadDeclaredTypes(const pb::GraphProto& graph);
   Status ImportInputs(const pb::GraphProto& graph);
   Status ImportInitializers(const pb::GraphProto& graph);
   Status ImportNode(const pb::NodeProto& node, std::uint32_t index);
-  Status ImportAttribute(const pb::AttributeProto& a, SourceOp* op, std::vector<ir::ValueId>* captured);
+  Status ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
+                         std::vector<ir::ValueId>* captured);
   Status ImportOutputs(const pb::GraphProto& graph);
   Result<ir::ValueId> Define(const std::string& name, const tensor::Type* type);
   Result<ir::ValueId> Resolve(const std::string& name);
@@ -55,7 +59,8 @@ class GraphImporter {
   Emitter emitter_;
   std::unordered_map<std::string, ir::ValueId> ids_;
   std::unordered_map<std::string, tensor::Type> declared_;
-  std::unordered_map<std::string, std::string> makers_;  // value name -> node that makes it, for messages
+  std::unordered_map<std::string, std::string>
+      makers_;  // value name -> node that makes it, for messages
   std::vector<ir::ValueId> captures_;
 };
 

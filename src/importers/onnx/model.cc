@@ -13,9 +13,11 @@ namespace {
 // Messages nest graph, node, attribute, graph; types nest two for each level.
 constexpr int kMessagesPerLevel = 4;
 
-Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes, const ImportLimits& limits) {
+Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes,
+                                              const ImportLimits& limits) {
   if (bytes.size() > INT_MAX) {
-    return ResourceExhausted(Cat("not an ONNX model: ", bytes.size(), " bytes, and such a file is at most 2 GiB; keep the "
+    return ResourceExhausted(Cat("not an ONNX model: ", bytes.size(),
+                                 " bytes, and such a file is at most 2 GiB; keep the "
                                  "weights as external data"));
   }
   const google::protobuf::LogSilencer silence;  // one line on failure, ours
@@ -24,7 +26,9 @@ Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes, 
                                             static_cast<int>(bytes.size()));
   in.SetRecursionLimit(kMessagesPerLevel * limits.max_nesting + 16);
   if (!model->ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
-    return DataCorrupt("not an ONNX model: its structure breaks off or is not protobuf; if it is one, copy it again");
+    return DataCorrupt(
+        "not an ONNX model: its structure breaks off or is not protobuf; if it is one, copy it "
+        "again");
   }
   if (!model->has_graph()) {
     return DataCorrupt("not an ONNX model: it holds no graph");
@@ -32,7 +36,8 @@ Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes, 
   return model;
 }
 
-void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read, int depth) {
+void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read,
+                  int depth) {
   if (depth < 0) return;
   for (const auto& node : graph.node()) {
     for (const std::string& name : node.input()) read->insert(name);
@@ -61,14 +66,17 @@ Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const 
   note("ir_version", Cat(static_cast<long long>(model->ir_version())));
   for (const auto& opset : model->opset_import()) {
     const std::string domain = Normal(opset.domain());
-    if (opset.version() < 1) return DataCorrupt(Cat("opset ", opset.version(), " of domain ", Printable(opset.domain())));
+    if (opset.version() < 1)
+      return DataCorrupt(Cat("opset ", opset.version(), " of domain ", Printable(opset.domain())));
     context.opsets[domain] = opset.version();
-    note(domain.empty() ? "opset" : Cat("opset:", Printable(domain)), Cat(static_cast<long long>(opset.version())));
+    note(domain.empty() ? "opset" : Cat("opset:", Printable(domain)),
+         Cat(static_cast<long long>(opset.version())));
   }
   // Files before IR version 3 had no list of opsets: they are of the first.
   if (model->opset_import_size() == 0 && model->ir_version() < 3) context.opsets[""] = 1;
   for (const auto& p : model->metadata_props()) metadata.emplace_back(p.key(), p.value());
-  for (const auto& f : model->functions()) context.functions.insert(Cat(Normal(f.domain()), ":", f.name()));
+  for (const auto& f : model->functions())
+    context.functions.insert(Cat(Normal(f.domain()), ":", f.name()));
   CollectReads(model->graph(), &context.read, limits.max_nesting);
   GraphImporter importer(context, nullptr, 0);
   NPUKIT_ASSIGN_OR_RETURN(ir::Graph graph, importer.Import(model->graph()));

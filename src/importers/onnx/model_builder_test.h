@@ -41,7 +41,8 @@ class ModelBuilder {
       }
     }
   }
-  ModelBuilder& Input(const std::string& name, const std::string& dims, int dtype = pb::TensorProto::FLOAT) {
+  ModelBuilder& Input(const std::string& name, const std::string& dims,
+                      int dtype = pb::TensorProto::FLOAT) {
     auto* v = graph().add_input();
     v->set_name(name);
     SetType(v->mutable_type(), dtype, dims);
@@ -51,12 +52,14 @@ class ModelBuilder {
     graph().add_output()->set_name(name);
     return *this;
   }
-  static void SetFloats(pb::TensorProto* t, const std::vector<std::int64_t>& dims, const std::vector<float>& v) {
+  static void SetFloats(pb::TensorProto* t, const std::vector<std::int64_t>& dims,
+                        const std::vector<float>& v) {
     t->set_data_type(pb::TensorProto::FLOAT);
     for (const auto d : dims) t->add_dims(d);
     for (const float x : v) t->add_float_data(x);
   }
-  ModelBuilder& Floats(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<float>& v) {
+  ModelBuilder& Floats(const std::string& name, const std::vector<std::int64_t>& dims,
+                       const std::vector<float>& v) {
     auto* t = graph().add_initializer();
     t->set_name(name);
     SetFloats(t, dims, v);
@@ -71,7 +74,8 @@ class ModelBuilder {
     return *this;
   }
   // The node just added can be named and given attributes.
-  ModelBuilder& Node(const std::string& op, const std::vector<std::string>& in, const std::vector<std::string>& out) {
+  ModelBuilder& Node(const std::string& op, const std::vector<std::string>& in,
+                     const std::vector<std::string>& out) {
     auto* n = graph().add_node();
     n->set_op_type(op);
     for (const auto& s : in) n->add_input(s);
@@ -108,7 +112,9 @@ class ModelBuilder {
     return *this;
   }
 
-  Result<Imported> Import(const ImportOptions& options = {}) const { return ImportText(model.SerializeAsString(), options); }
+  Result<Imported> Import(const ImportOptions& options = {}) const {
+    return ImportText(model.SerializeAsString(), options);
+  }
   static Result<Imported> ImportText(const std::string& bytes, const ImportOptions& options = {}) {
     testing::FakeEnv env;
     const auto* p = reinterpret_cast<const std::byte*>(bytes.data());

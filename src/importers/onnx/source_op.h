@@ -1,4 +1,5 @@
-// One node of the file on its way to ours, and what upgrade steps and composites may do with it. Inside importers/onnx only.
+// One node of the file on its way to ours, and what upgrade steps and composites may do with it.
+// Inside importers/onnx only.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,16 @@ struct SourceOp {
   std::string domain;  // "" is ONNX's own
   std::string name;    // given or made up
   std::int64_t opset = 0;
-  std::uint32_t from = 0;  // index in source_nodes
-  ops::Attrs attrs;        // under ONNX's names
-  std::vector<std::string> odd_attrs;           // names of attributes that Attrs cannot hold
-  std::vector<ir::ValueId> inputs;              // trailing absent ones are dropped
-  std::vector<ir::ValueId> outputs;             // trailing ones that nobody reads are dropped
+  std::uint32_t from = 0;              // index in source_nodes
+  ops::Attrs attrs;                    // under ONNX's names
+  std::vector<std::string> odd_attrs;  // names of attributes that Attrs cannot hold
+  std::vector<ir::ValueId> inputs;     // trailing absent ones are dropped
+  std::vector<ir::ValueId> outputs;    // trailing ones that nobody reads are dropped
   std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>> bodies;
 };
 
-// What became of a node: done (our nodes stand for it), go on (it was changed in place), or foreign for a reason.
+// What became of a node: done (our nodes stand for it), go on (it was changed in place), or foreign
+// for a reason.
 struct Outcome {
   enum class Kind { kDone, kGoOn, kForeign } kind = Kind::kDone;
   std::string why;
@@ -35,15 +37,17 @@ struct Outcome {
   static Outcome Foreign(std::string why) { return {Kind::kForeign, std::move(why)}; }
 };
 
-// Adds our nodes in place of a SourceOp. Values that follow from constants alone are worked out on the way, so that limits,
-// axes and shapes computed by a few nodes count as constants.
+// Adds our nodes in place of a SourceOp. Values that follow from constants alone are worked out on
+// the way, so that limits, axes and shapes computed by a few nodes count as constants.
 class Emitter {
  public:
   explicit Emitter(ir::Graph& g) : g_(g) {}
 
   SourceOp op;  // the node at hand
 
-  bool has(std::size_t input) const { return input < op.inputs.size() && op.inputs[input] != ir::kNoValue; }
+  bool has(std::size_t input) const {
+    return input < op.inputs.size() && op.inputs[input] != ir::kNoValue;
+  }
   // Null when absent or not known.
   const tensor::Value* Constant(std::size_t input) const;
   std::optional<std::size_t> Rank(std::size_t input) const;
@@ -52,9 +56,12 @@ class Emitter {
 
   ir::ValueId Int64s(const std::vector<std::int64_t>& v);
   ir::ValueId Add(tensor::Value v) { return g_.AddConstant(op.name, std::move(v)); }
-  // Our node, writing the given value or a new one. The status names the node and what does not fit.
-  Status Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs, ir::ValueId output);
-  Result<ir::ValueId> Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs);
+  // Our node, writing the given value or a new one. The status names the node and what does not
+  // fit.
+  Status Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
+              ir::ValueId output);
+  Result<ir::ValueId> Emit(const ops::OpDef& def, ops::Attrs attrs,
+                           std::vector<ir::ValueId> inputs);
   // The node's first output is this constant.
   void SetConstant(tensor::Value v);
   // `op` as a node of its own, kept for what it is.
@@ -67,8 +74,8 @@ class Emitter {
 
 // Attributes `names` of `from`, where present.
 ops::Attrs Only(const ops::Attrs& from, std::initializer_list<std::string_view> names);
-// The attribute `axes`, or the constant input that newer opsets have instead; nullopt: neither given. kForeign outcomes are
-// the caller's: `known` is false when the input is not a constant.
+// The attribute `axes`, or the constant input that newer opsets have instead; nullopt: neither
+// given. kForeign outcomes are the caller's: `known` is false when the input is not a constant.
 struct Axes {
   bool given = false;
   bool known = true;
@@ -77,8 +84,9 @@ struct Axes {
 Axes ReadAxes(const Emitter& e, std::size_t input);
 
 using StepFn = Result<Outcome> (*)(Emitter& e);
-// e.op as our nodes: brought to the newest signature step by step (upgrade.inc), then a composite (composites.inc) or the
-// one operator of the same meaning. kForeign: nothing of ours stands for it.
+// e.op as our nodes: brought to the newest signature step by step (upgrade.inc), then a composite
+// (composites.inc) or the one operator of the same meaning. kForeign: nothing of ours stands for
+// it.
 Result<Outcome> Convert(Emitter& e);
 
 }  // namespace npukit::importers::onnx

@@ -15,14 +15,36 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::uint64_t kCopyBelow = 4096;  // bytes; so that a handful of numbers does not keep a model in memory
+constexpr std::uint64_t kCopyBelow =
+    4096;  // bytes; so that a handful of numbers does not keep a model in memory
 
-constexpr DType kDTypes[] = {
-    DType::kUndefined, DType::kF32,        DType::kU8,     DType::kI8,         DType::kU16,   DType::kI16,
-    DType::kI32,       DType::kI64,        DType::kString, DType::kBool,       DType::kF16,   DType::kF64,
-    DType::kU32,       DType::kU64,        DType::kComplex64, DType::kComplex128, DType::kBF16, DType::kF8E4M3FN,
-    DType::kF8E4M3FNUZ, DType::kF8E5M2,    DType::kF8E5M2FNUZ, DType::kU4,     DType::kI4,    DType::kF4E2M1,
-    DType::kUndefined /* float8e8m0 */,    DType::kU2,     DType::kI2};
+constexpr DType kDTypes[] = {DType::kUndefined,
+                             DType::kF32,
+                             DType::kU8,
+                             DType::kI8,
+                             DType::kU16,
+                             DType::kI16,
+                             DType::kI32,
+                             DType::kI64,
+                             DType::kString,
+                             DType::kBool,
+                             DType::kF16,
+                             DType::kF64,
+                             DType::kU32,
+                             DType::kU64,
+                             DType::kComplex64,
+                             DType::kComplex128,
+                             DType::kBF16,
+                             DType::kF8E4M3FN,
+                             DType::kF8E4M3FNUZ,
+                             DType::kF8E5M2,
+                             DType::kF8E5M2FNUZ,
+                             DType::kU4,
+                             DType::kI4,
+                             DType::kF4E2M1,
+                             DType::kUndefined /* float8e8m0 */,
+                             DType::kU2,
+                             DType::kI2};
 
 Result<Value> Copied(DType dtype, const Dims& dims, const void* data) {
   NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(dtype, dims));
@@ -33,10 +55,12 @@ Result<Value> Copied(DType dtype, const Dims& dims, const void* data) {
   return v;
 }
 
-// Bytes that somebody else keeps. Copied when small, when the address does not suit the type, and for bool.
-Result<Value> SharedBytes(DType dtype, const Dims& dims, std::shared_ptr<const void> owner, const void* data,
-                          std::uint64_t bytes) {
-  const auto align = static_cast<std::uintptr_t>(std::max(1, std::min(64, tensor::DTypeBits(dtype)) / 8));
+// Bytes that somebody else keeps. Copied when small, when the address does not suit the type, and
+// for bool.
+Result<Value> SharedBytes(DType dtype, const Dims& dims, std::shared_ptr<const void> owner,
+                          const void* data, std::uint64_t bytes) {
+  const auto align =
+      static_cast<std::uintptr_t>(std::max(1, std::min(64, tensor::DTypeBits(dtype)) / 8));
   const bool aligned = reinterpret_cast<std::uintptr_t>(data) % align == 0;
   if (bytes < kCopyBelow || !aligned || dtype == DType::kBool) return Copied(dtype, dims, data);
   return Value::Shared(dtype, dims, std::move(owner), data);
@@ -62,38 +86,49 @@ Result<Value> FromField(DType dtype, const Dims& dims, const Field& field, const
   return v;
 }
 
-Result<Value> FromTypedFields(const pb::TensorProto& t, DType dtype, const Dims& dims, std::int64_t count) {
+Result<Value> FromTypedFields(const pb::TensorProto& t, DType dtype, const Dims& dims,
+                              std::int64_t count) {
   switch (dtype) {
     case DType::kF32:
-    case DType::kComplex64: return FromField<float>(dtype, dims, t.float_data(), "float_data");
+    case DType::kComplex64:
+      return FromField<float>(dtype, dims, t.float_data(), "float_data");
     case DType::kF64:
-    case DType::kComplex128: return FromField<double>(dtype, dims, t.double_data(), "double_data");
-    case DType::kI64: return FromField<std::int64_t>(dtype, dims, t.int64_data(), "int64_data");
-    case DType::kU64: return FromField<std::uint64_t>(dtype, dims, t.uint64_data(), "uint64_data");
-    case DType::kU32: return FromField<std::uint32_t>(dtype, dims, t.uint64_data(), "uint64_data");
-    case DType::kI32: return FromField<std::int32_t>(dtype, dims, t.int32_data(), "int32_data");
+    case DType::kComplex128:
+      return FromField<double>(dtype, dims, t.double_data(), "double_data");
+    case DType::kI64:
+      return FromField<std::int64_t>(dtype, dims, t.int64_data(), "int64_data");
+    case DType::kU64:
+      return FromField<std::uint64_t>(dtype, dims, t.uint64_data(), "uint64_data");
+    case DType::kU32:
+      return FromField<std::uint32_t>(dtype, dims, t.uint64_data(), "uint64_data");
+    case DType::kI32:
+      return FromField<std::int32_t>(dtype, dims, t.int32_data(), "int32_data");
     case DType::kI16:
     case DType::kU16:
     case DType::kF16:
-    case DType::kBF16: return FromField<std::uint16_t>(dtype, dims, t.int32_data(), "int32_data");
+    case DType::kBF16:
+      return FromField<std::uint16_t>(dtype, dims, t.int32_data(), "int32_data");
     case DType::kString: {
       if (t.string_data_size() != count) {
-        return WrongSize("string_data", static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(t.string_data_size()),
-                         "strings");
+        return WrongSize("string_data", static_cast<std::uint64_t>(count),
+                         static_cast<std::uint64_t>(t.string_data_size()), "strings");
       }
       return Value::Strings(dims, {t.string_data().begin(), t.string_data().end()});
     }
     case DType::kBool: {
-      NPUKIT_ASSIGN_OR_RETURN(Value v, FromField<std::uint8_t>(dtype, dims, t.int32_data(), "int32_data"));
+      NPUKIT_ASSIGN_OR_RETURN(Value v,
+                              FromField<std::uint8_t>(dtype, dims, t.int32_data(), "int32_data"));
       return Copied(dtype, dims, v.data());
     }
-    default: return FromField<std::uint8_t>(dtype, dims, t.int32_data(), "int32_data");  // one number for each byte
+    default:
+      return FromField<std::uint8_t>(dtype, dims, t.int32_data(),
+                                     "int32_data");  // one number for each byte
   }
 }
 
 int TypedCount(const pb::TensorProto& t) {
-  return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() + t.uint64_data_size() +
-         t.string_data_size();
+  return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() +
+         t.uint64_data_size() + t.string_data_size();
 }
 
 }  // namespace
@@ -108,30 +143,37 @@ Result<Value> TensorReader::Read(const pb::TensorProto& t) {
   const auto dtype = DTypeOf(t.data_type());
   if (!dtype) return Unsupported(Cat("element type ", t.data_type(), " is not known"));
   if (t.has_segment()) return Unsupported("a tensor in segments");
-  if (t.dims_size() > kMaxRank) return ResourceExhausted(Cat("rank ", t.dims_size(), ", the limit is ", kMaxRank));
+  if (t.dims_size() > kMaxRank)
+    return ResourceExhausted(Cat("rank ", t.dims_size(), ", the limit is ", kMaxRank));
   const Dims dims(t.dims().begin(), t.dims().end());
   for (const std::int64_t d : dims) {
     if (d < 0) return DataCorrupt(Cat("a size is ", d));
   }
   const auto count = tensor::ElementCount(dims);
   const bool string = *dtype == DType::kString;
-  const auto bytes = count && !string ? tensor::StorageBytes(*dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
-  if (!count || (!string && !bytes)) return DataCorrupt(Cat("[", JoinInts(dims, ", "), "] is too large"));
+  const auto bytes = count && !string
+                         ? tensor::StorageBytes(*dtype, static_cast<std::uint64_t>(*count))
+                         : std::nullopt;
+  if (!count || (!string && !bytes))
+    return DataCorrupt(Cat("[", JoinInts(dims, ", "), "] is too large"));
   if (t.data_location() == pb::TensorProto::EXTERNAL) {
     if (string) return DataCorrupt("strings cannot be external data");
-    if (t.has_raw_data() || TypedCount(t) != 0) return DataCorrupt("both external data and data in the model");
+    if (t.has_raw_data() || TypedCount(t) != 0)
+      return DataCorrupt("both external data and data in the model");
     return ReadExternal(t, *dtype, dims);
   }
   if (t.has_raw_data()) {
     if (string) return DataCorrupt("strings cannot be raw data");
     if (TypedCount(t) != 0) return DataCorrupt("both raw_data and typed data");
-    if (t.raw_data().size() != *bytes) return WrongSize("raw_data", *bytes, t.raw_data().size(), "bytes");
+    if (t.raw_data().size() != *bytes)
+      return WrongSize("raw_data", *bytes, t.raw_data().size(), "bytes");
     return SharedBytes(*dtype, dims, model_, t.raw_data().data(), *bytes);
   }
   // Checked before anything is allocated: a few bytes of file may claim any shape.
   const std::uint64_t least = string ? static_cast<std::uint64_t>(*count) : *bytes / 16;
   if (least > static_cast<std::uint64_t>(TypedCount(t))) {
-    return DataCorrupt(Cat("[", JoinInts(dims, ", "), "] needs ", *count, " elements, found data for ", TypedCount(t)));
+    return DataCorrupt(Cat("[", JoinInts(dims, ", "), "] needs ", *count,
+                           " elements, found data for ", TypedCount(t)));
   }
   return FromTypedFields(t, *dtype, dims, *count);
 }
@@ -141,20 +183,26 @@ Result<std::shared_ptr<MappedFile>> TensorReader::OpenExternal(const std::string
   namespace fs = std::filesystem;
   const std::string shown = Cat("external data file ", Printable(location));
   const fs::path relative(location);
-  if (location.empty() || location.find('\0') != std::string::npos) return InvalidArgument("external data without a file name");
-  if (relative.is_absolute()) return InvalidArgument(Cat(shown, " must be beside the model, not an absolute path"));
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return InvalidArgument("external data without a file name");
+  if (relative.is_absolute())
+    return InvalidArgument(Cat(shown, " must be beside the model, not an absolute path"));
   for (const fs::path& part : relative) {
     if (part == "..") return InvalidArgument(Cat(shown, " leaves the model's folder"));
   }
   std::error_code error;
   const fs::path folder = fs::canonical(folder_.empty() ? "." : folder_, error);
-  if (error) return IoError(Cat("cannot read the model's folder ", Printable(folder_), ": ", error.message()));
+  if (error)
+    return IoError(
+        Cat("cannot read the model's folder ", Printable(folder_), ": ", error.message()));
   const fs::path full = fs::canonical(folder / relative, error);
   if (error) {
-    return NotFound(Cat(shown, " is missing in ", Printable(folder.string(), 300), ": copy it beside the model"));
+    return NotFound(Cat(shown, " is missing in ", Printable(folder.string(), 300),
+                        ": copy it beside the model"));
   }
   const fs::path inside = full.lexically_relative(folder);
-  if (inside.empty() || *inside.begin() == "..") return InvalidArgument(Cat(shown, " leaves the model's folder by a link"));
+  if (inside.empty() || *inside.begin() == "..")
+    return InvalidArgument(Cat(shown, " leaves the model's folder by a link"));
   if (!fs::is_regular_file(full, error)) return InvalidArgument(Cat(shown, " is no regular file"));
   NPUKIT_ASSIGN_OR_RETURN(auto file, env_.MapFile(full.string()));
   files_.emplace(location, file);
@@ -162,7 +210,8 @@ Result<std::shared_ptr<MappedFile>> TensorReader::OpenExternal(const std::string
 }
 
 Result<Value> TensorReader::ReadExternal(const pb::TensorProto& t, DType dtype, const Dims& dims) {
-  const std::uint64_t bytes = *tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*tensor::ElementCount(dims)));
+  const std::uint64_t bytes =
+      *tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*tensor::ElementCount(dims)));
   std::string location;
   std::int64_t offset = 0;
   std::int64_t length = -1;
@@ -172,7 +221,8 @@ Result<Value> TensorReader::ReadExternal(const pb::TensorProto& t, DType dtype, 
     if (!number) continue;  // location, checksum
     std::int64_t n = 0;
     if (!ParseInt64(entry.value(), &n) || n < 0) {
-      return DataCorrupt(Cat("external data: ", entry.key(), " is ", Printable(entry.value()), ", expected a number"));
+      return DataCorrupt(Cat("external data: ", entry.key(), " is ", Printable(entry.value()),
+                             ", expected a number"));
     }
     (entry.key() == "offset" ? offset : length) = n;
   }
@@ -183,8 +233,8 @@ Result<Value> TensorReader::ReadExternal(const pb::TensorProto& t, DType dtype, 
   const std::uint64_t size = file->bytes().size();
   const auto start = static_cast<std::uint64_t>(offset);
   if (start > size || bytes > size - start) {
-    return DataCorrupt(Cat("external data file ", Printable(location), " has ", size, " bytes, expected ", bytes, " from ",
-                           start, ": the file is cut short"));
+    return DataCorrupt(Cat("external data file ", Printable(location), " has ", size,
+                           " bytes, expected ", bytes, " from ", start, ": the file is cut short"));
   }
   return SharedBytes(dtype, dims, file, file->bytes().data() + start, bytes);
 }

@@ -20,16 +20,19 @@ inline constexpr int kMaxRank = 32;  // as in packages
 // ONNX's number of an element type; nullopt for those npukit has no name for.
 std::optional<tensor::DType> DTypeOf(std::int64_t onnx);
 
-// Reads tensors of one model. Small ones are copied; large ones share the memory of `model` or of the external file.
+// Reads tensors of one model. Small ones are copied; large ones share the memory of `model` or of
+// the external file.
 class TensorReader {
  public:
   TensorReader(Env& env, std::string folder, std::shared_ptr<const pb::ModelProto> model)
       : env_(env), folder_(std::move(folder)), model_(std::move(model)) {}
-  // kDataCorrupt: fewer or more bytes than the shape needs. kInvalidArgument: external data outside the folder.
+  // kDataCorrupt: fewer or more bytes than the shape needs. kInvalidArgument: external data outside
+  // the folder.
   Result<tensor::Value> Read(const pb::TensorProto& t);
 
  private:
-  Result<tensor::Value> ReadExternal(const pb::TensorProto& t, tensor::DType dtype, const tensor::Dims& dims);
+  Result<tensor::Value> ReadExternal(const pb::TensorProto& t, tensor::DType dtype,
+                                     const tensor::Dims& dims);
   Result<std::shared_ptr<MappedFile>> OpenExternal(const std::string& location);
 
   Env& env_;
@@ -38,8 +41,8 @@ class TensorReader {
   std::map<std::string, std::shared_ptr<MappedFile>> files_;
 };
 
-// kUnsupported for maps, sparse tensors and opaque types. A type without rank has no shape; a type that says nothing has
-// an undefined dtype.
+// kUnsupported for maps, sparse tensors and opaque types. A type without rank has no shape; a type
+// that says nothing has an undefined dtype.
 Result<tensor::Type> ReadType(const pb::TypeProto& t, int max_nesting);
 
 }  // namespace npukit::importers::onnx

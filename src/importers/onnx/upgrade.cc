@@ -28,7 +28,8 @@ Result<Outcome> AlignOldBroadcast(Emitter& e) {
   const auto b = e.Rank(1);
   if (!a || !b) return Outcome::Foreign("broadcast along an axis of a tensor of unknown rank");
   const std::int64_t from = axis < 0 ? axis + static_cast<std::int64_t>(*a) : axis;
-  const std::int64_t trailing = static_cast<std::int64_t>(*a) - from - static_cast<std::int64_t>(*b);
+  const std::int64_t trailing =
+      static_cast<std::int64_t>(*a) - from - static_cast<std::int64_t>(*b);
   if (from < 0 || trailing < 0) {
     return InvalidArgument(Cat("axis ", axis, " does not fit ranks ", *a, " and ", *b));
   }
@@ -37,7 +38,8 @@ Result<Outcome> AlignOldBroadcast(Emitter& e) {
   for (std::int64_t i = 0; i < trailing; ++i) axes.push_back(static_cast<std::int64_t>(*b) + i);
   ops::Attrs attrs;
   attrs.Set("axes", axes);
-  NPUKIT_ASSIGN_OR_RETURN(e.op.inputs[1], e.Emit(op::unsqueeze, std::move(attrs), {e.op.inputs[1]}));
+  NPUKIT_ASSIGN_OR_RETURN(e.op.inputs[1],
+                          e.Emit(op::unsqueeze, std::move(attrs), {e.op.inputs[1]}));
   return Outcome::GoOn();
 }
 
@@ -58,21 +60,24 @@ Result<Outcome> CastNameToNumber(Emitter& e) {
   if (name == nullptr || !std::holds_alternative<std::string>(*name)) return Outcome::GoOn();
   pb::TensorProto::DataType number{};
   if (!pb::TensorProto::DataType_Parse(std::get<std::string>(*name), &number)) {
-    return InvalidArgument(Cat("cast to ", Printable(std::get<std::string>(*name)), ", which is no type"));
+    return InvalidArgument(
+        Cat("cast to ", Printable(std::get<std::string>(*name)), ", which is no type"));
   }
   e.op.attrs.Set("to", static_cast<std::int64_t>(number));
   return Outcome::GoOn();
 }
 
 Result<Outcome> DropSpatial(Emitter& e) {
-  if (e.op.attrs.Int("spatial", 1) == 0) return Outcome::Foreign("statistics for each place (spatial = 0)");
+  if (e.op.attrs.Int("spatial", 1) == 0)
+    return Outcome::Foreign("statistics for each place (spatial = 0)");
   e.op.attrs.Erase("spatial");
   e.op.attrs.Erase("is_test");
   return Outcome::GoOn();
 }
 
 Result<Outcome> DropIsTest(Emitter& e) {
-  if (e.op.attrs.Int("is_test", 0) == 0) return Outcome::Foreign("dropout in training mode (is_test = 0)");
+  if (e.op.attrs.Int("is_test", 0) == 0)
+    return Outcome::Foreign("dropout in training mode (is_test = 0)");
   e.op.attrs.Erase("is_test");
   return Outcome::GoOn();
 }
@@ -80,10 +85,12 @@ Result<Outcome> DropIsTest(Emitter& e) {
 Result<Outcome> SliceListsToInputs(Emitter& e) {
   if (e.op.inputs.size() != 1) return Outcome::GoOn();
   for (const char* name : {"starts", "ends"}) {
-    if (e.op.attrs.Find(name) == nullptr) return InvalidArgument(Cat("attribute ", name, " is missing"));
+    if (e.op.attrs.Find(name) == nullptr)
+      return InvalidArgument(Cat("attribute ", name, " is missing"));
     e.op.inputs.push_back(e.Int64s(e.op.attrs.IntList(name)));
   }
-  if (e.op.attrs.Find("axes") != nullptr) e.op.inputs.push_back(e.Int64s(e.op.attrs.IntList("axes")));
+  if (e.op.attrs.Find("axes") != nullptr)
+    e.op.inputs.push_back(e.Int64s(e.op.attrs.IntList("axes")));
   for (const char* name : {"starts", "ends", "axes"}) e.op.attrs.Erase(name);
   return Outcome::GoOn();
 }
@@ -91,8 +98,8 @@ Result<Outcome> SliceListsToInputs(Emitter& e) {
 Result<Outcome> UpsampleToResize(Emitter& e) {
   if (e.op.inputs.size() == 1) {  // opset 7: an attribute
     const ops::Floats scales = e.op.attrs.FloatList("scales");
-    e.op.inputs.push_back(e.Add(tensor::Value::FromVector(tensor::DType::kF32,
-                                                          {static_cast<std::int64_t>(scales.size())}, scales)));
+    e.op.inputs.push_back(e.Add(tensor::Value::FromVector(
+        tensor::DType::kF32, {static_cast<std::int64_t>(scales.size())}, scales)));
     e.op.attrs.Erase("scales");
   }
   e.op.op = "Resize";
@@ -105,7 +112,8 @@ Result<Outcome> ResizeScalesToThird(Emitter& e) {
   const tensor::Value* scales = e.Constant(1);
   if (scales == nullptr) return Outcome::Foreign("scales are not a constant");
   for (std::int64_t i = 0; i < scales->count(); ++i) {
-    if (e.op.attrs.String("mode", "nearest") == "nearest" && tensor::ElementAsDouble(*scales, i) < 1) {
+    if (e.op.attrs.String("mode", "nearest") == "nearest" &&
+        tensor::ElementAsDouble(*scales, i) < 1) {
       return Outcome::Foreign("shrinking to the nearest as opset 10 meant it");
     }
   }
@@ -117,19 +125,22 @@ Result<Outcome> ResizeScalesToThird(Emitter& e) {
 
 // Before opset 11 an absent limit was the largest finite number.
 Result<Outcome> ClipFiniteLimits(Emitter& e) {
-  if (e.op.attrs.Find("min") == nullptr) e.op.attrs.Set("min", std::numeric_limits<float>::lowest());
+  if (e.op.attrs.Find("min") == nullptr)
+    e.op.attrs.Set("min", std::numeric_limits<float>::lowest());
   if (e.op.attrs.Find("max") == nullptr) e.op.attrs.Set("max", std::numeric_limits<float>::max());
   return Outcome::GoOn();
 }
 
-// Before opset 13 softmax ran over all dimensions from `axis` on, taken as one. The same as today's where axis is the last.
+// Before opset 13 softmax ran over all dimensions from `axis` on, taken as one. The same as today's
+// where axis is the last.
 Result<Outcome> SoftmaxOverTheRest(Emitter& e) {
   const auto rank = e.Rank(0);
   if (!rank) return Outcome::Foreign("softmax over several axes of a tensor of unknown rank");
   const std::int64_t given = e.op.attrs.Int("axis", 1);
   const auto r = static_cast<std::int64_t>(*rank);
   const std::int64_t axis = given < 0 ? given + r : given;
-  if (axis < 0 || axis > r || e.op.outputs.size() != 1) return InvalidArgument(Cat("axis ", given, " of rank ", r));
+  if (axis < 0 || axis > r || e.op.outputs.size() != 1)
+    return InvalidArgument(Cat("axis ", given, " of rank ", r));
   if (axis == r - 1) {
     e.op.attrs.Set("axis", std::int64_t{-1});
     return Outcome::GoOn();
@@ -137,7 +148,8 @@ Result<Outcome> SoftmaxOverTheRest(Emitter& e) {
   if (axis == r) return Outcome::Foreign("softmax over no axis");
   std::vector<std::int64_t> rows(static_cast<std::size_t>(axis), 0);  // 0 copies a size
   rows.push_back(-1);
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId flat, e.Emit(op::reshape, {}, {e.op.inputs[0], e.Int64s(rows)}));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId flat,
+                          e.Emit(op::reshape, {}, {e.op.inputs[0], e.Int64s(rows)}));
   ops::Attrs last;
   last.Set("axis", std::int64_t{-1});
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId soft, e.Emit(op::softmax, std::move(last), {flat}));

@@ -13,12 +13,13 @@ Result<Outcome> ImportClip(Emitter& e) {
     const tensor::Value* v = e.Constant(i);
     if (v == nullptr) return Outcome::Foreign(Cat(kNames[i], " is not a constant"));
     if (!v->is_tensor() || v->count() != 1 || v->dtype() == tensor::DType::kString) {
-      return InvalidArgument(Cat("node ", Printable(e.op.name), ": ", kNames[i], " is ", v->type().ToString(),
-                                 ", expected one number"));
+      return InvalidArgument(Cat("node ", Printable(e.op.name), ": ", kNames[i], " is ",
+                                 v->type().ToString(), ", expected one number"));
     }
     const double limit = tensor::ElementAsDouble(*v, 0);
     const auto rounded = static_cast<float>(limit);
-    if (static_cast<double>(rounded) != limit) return Outcome::Foreign(Cat(kNames[i], " ", limit, " is no fp32 number"));
+    if (static_cast<double>(rounded) != limit)
+      return Outcome::Foreign(Cat(kNames[i], " ", limit, " is no fp32 number"));
     attrs.Set(kNames[i], rounded);
   }
   NPUKIT_RETURN_IF_ERROR(e.Emit(op::clip, std::move(attrs), {e.input(0)}, e.op.outputs[0]));

@@ -10,7 +10,8 @@ Result<Outcome> ImportConstant(Emitter& e) {
   const ops::Attrs& a = e.op.attrs;
   const auto one = [](std::size_t n) { return tensor::Dims{static_cast<std::int64_t>(n)}; };
   if (a.all().size() != 1) {
-    return DataCorrupt(Cat("node ", Printable(e.op.name), ": a Constant has one value, found ", a.all().size()));
+    return DataCorrupt(
+        Cat("node ", Printable(e.op.name), ": a Constant has one value, found ", a.all().size()));
   }
   if (a.Find("value")) {
     e.SetConstant(*a.Tensor("value"));
@@ -30,7 +31,8 @@ Result<Outcome> ImportConstant(Emitter& e) {
     const auto& v = std::get<ops::Strings>(*list);
     e.SetConstant(Value::Strings(one(v.size()), v));
   } else {
-    return DataCorrupt(Cat("node ", Printable(e.op.name), ": a Constant without a value that is known, found ",
+    return DataCorrupt(Cat("node ", Printable(e.op.name),
+                           ": a Constant without a value that is known, found ",
                            Printable(a.all()[0].first)));
   }
   return Outcome::Done();

@@ -8,7 +8,8 @@ Result<Outcome> ImportDropout(Emitter& e) {
   if (e.has(2)) {
     const tensor::Value* training = e.Constant(2);
     const bool off = training != nullptr && training->is_tensor() && training->count() == 1 &&
-                     training->dtype() == tensor::DType::kBool && tensor::ElementAsInt64(*training, 0) == 0;
+                     training->dtype() == tensor::DType::kBool &&
+                     tensor::ElementAsInt64(*training, 0) == 0;
     if (!off) return Outcome::Foreign("training_mode is not known to be off");
   }
   NPUKIT_RETURN_IF_ERROR(e.Emit(op::identity, {}, {e.input(0)}, e.op.outputs[0]));

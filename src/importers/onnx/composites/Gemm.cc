@@ -23,7 +23,8 @@ Result<ir::ValueId> Scaled(Emitter& e, float by, ir::ValueId id, tensor::DType d
 
 // alpha * A' B' + beta * C
 Result<Outcome> ImportGemm(Emitter& e) {
-  if (!e.has(0) || !e.has(1)) return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs A and B"));
+  if (!e.has(0) || !e.has(1))
+    return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs A and B"));
   const tensor::DType dtype = e.Type(0).dtype;
   const float alpha = e.op.attrs.Float("alpha", 1);
   const float beta = e.op.attrs.Float("beta", 1);
@@ -32,11 +33,13 @@ Result<Outcome> ImportGemm(Emitter& e) {
     return Outcome::Foreign("alpha or beta with integers, or with a type that is not known");
   }
   if (e.Rank(0).value_or(2) != 2 || e.Rank(1).value_or(2) != 2) {
-    return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs matrices, found ", e.Type(0).ToString(),
-                               " and ", e.Type(1).ToString()));
+    return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs matrices, found ",
+                               e.Type(0).ToString(), " and ", e.Type(1).ToString()));
   }
-  NPUKIT_ASSIGN_OR_RETURN(const auto a, Transposed(e, e.op.attrs.Int("transA", 0) != 0, e.op.inputs[0]));
-  NPUKIT_ASSIGN_OR_RETURN(const auto b, Transposed(e, e.op.attrs.Int("transB", 0) != 0, e.op.inputs[1]));
+  NPUKIT_ASSIGN_OR_RETURN(const auto a,
+                          Transposed(e, e.op.attrs.Int("transA", 0) != 0, e.op.inputs[0]));
+  NPUKIT_ASSIGN_OR_RETURN(const auto b,
+                          Transposed(e, e.op.attrs.Int("transB", 0) != 0, e.op.inputs[1]));
   if (!e.has(2)) {
     if (alpha == 1) {
       NPUKIT_RETURN_IF_ERROR(e.Emit(op::matmul, {}, {a, b}, e.op.outputs[0]));
@@ -45,7 +48,8 @@ Result<Outcome> ImportGemm(Emitter& e) {
     NPUKIT_ASSIGN_OR_RETURN(const auto product, e.Emit(op::matmul, {}, {a, b}));
     NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(dtype, {}));
     tensor::StoreDouble(factor, 0, alpha);
-    NPUKIT_RETURN_IF_ERROR(e.Emit(op::mul, {}, {product, e.Add(std::move(factor))}, e.op.outputs[0]));
+    NPUKIT_RETURN_IF_ERROR(
+        e.Emit(op::mul, {}, {product, e.Add(std::move(factor))}, e.op.outputs[0]));
     return Outcome::Done();
   }
   NPUKIT_ASSIGN_OR_RETURN(const auto c, Scaled(e, beta, e.op.inputs[2], dtype));

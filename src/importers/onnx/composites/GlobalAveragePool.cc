@@ -8,7 +8,8 @@ Result<Outcome> ImportGlobalAveragePool(Emitter& e) {
   const auto rank = e.Rank(0);
   if (!rank) return Outcome::Foreign("the number of dimensions is not known");
   if (*rank < 3) {
-    return InvalidArgument(Cat("node ", Printable(e.op.name), ": x is ", e.Type(0).ToString(), ", expected rank 3 or more"));
+    return InvalidArgument(Cat("node ", Printable(e.op.name), ": x is ", e.Type(0).ToString(),
+                               ", expected rank 3 or more"));
   }
   ops::Ints axes;
   for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
