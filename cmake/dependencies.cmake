@@ -4,8 +4,10 @@ if(NPUKIT_TESTS)
   if(CMAKE_CROSSCOMPILING)
     # Debian's libraries are for this machine: build its source for the other one.
     add_subdirectory(/usr/src/googletest ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
-    add_library(GTest::gtest ALIAS gtest)
-    add_library(GTest::gtest_main ALIAS gtest_main)
+    if(NOT TARGET GTest::gtest)  # newer ones name them so themselves
+      add_library(GTest::gtest ALIAS gtest)
+      add_library(GTest::gtest_main ALIAS gtest_main)
+    endif()
   else()
     find_package(GTest CONFIG)
     if(NOT GTest_FOUND)
