@@ -30,7 +30,6 @@ except ImportError:
 
 VERDICT_FIELDS = {"from", "op", "foreign_op", "device", "supported", "code", "fact", "limit", "found", "reason", "remedy",
                   "rewrite", "rewrite_result", "route", "segment", "placed_on"}
-KINDS = {"measured", "modelled", "assumed"}
 
 
 class Test:

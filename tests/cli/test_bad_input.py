@@ -16,7 +16,7 @@ def test_words(t, model):
     t.equal(t.run(code=2).stdout, "", "no words at all: the overview goes to standard error")
     r(2, "--frobnicate", "check", model, "--frobnicate")
     r(2, "--output", "check", model, "--output", "x")  # another verb's flag
-    r(2, "MODEL", "check")
+    r(2, "--model is required", "check")
     r(2, "one model at a time", "run", model, model)
     r(2, "--output", "compile", model)
     r(2, "--quiet", "check", model, "-v", "-q")

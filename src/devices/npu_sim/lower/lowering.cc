@@ -59,12 +59,8 @@ class NpuLowering final : public compile::Lowering {
 
   // Flush and hand over once per crossing, move the bytes, and one task that changes type and format.
   target::Estimate BoundaryCost(const tensor::Type& t, const target::Profile& p) const override {
-    target::Estimate e;
-    const auto bytes = static_cast<double>(t.bytes().value_or(0));
-    e.time_ns = (p.NumberOr("npu.boundary_us", 0) + p.NumberOr("npu.dispatch_us", 0)) * 1e3 +
-                bytes / p.NumberOr("npu.boundary_gbytes_per_s", 1);
-    e.energy_pj["dram"] = bytes * p.NumberOr("npu.energy.dram_pj_per_byte", 0);
-    e.bytes["boundary"] = bytes;
+    target::Estimate e = npu::EstimateHandOver(t, p);
+    e.time_ns += p.NumberOr("npu.dispatch_us", 0) * 1e3;
     return e;
   }
 

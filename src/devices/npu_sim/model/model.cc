@@ -228,12 +228,23 @@ target::Estimate EstimateTask(const Program& program, const Task& task, const Ra
   return e;
 }
 
+target::Estimate EstimateHandOver(const tensor::Type& t, const target::Profile& profile) {
+  const auto bytes = static_cast<double>(t.bytes().value_or(0));
+  target::Estimate e;
+  e.time_ns = profile.NumberOr("npu.boundary_us", 0) * 1e3 + bytes / profile.NumberOr("npu.boundary_gbytes_per_s", 1);
+  e.energy_pj["dram"] = bytes * profile.NumberOr("npu.energy.dram_pj_per_byte", 0);
+  e.bytes["boundary"] = bytes;
+  return e;
+}
+
 Result<target::Estimate> EstimateProgram(const Program& program, const target::Profile& profile) {
   NPUKIT_ASSIGN_OR_RETURN(const Rates r, ReadRates(profile));
   target::Estimate e;
   e.time_ns = r.fixed_us * 1e3;
   e.energy_pj["idle"] = e.time_ns * r.idle_mw;
   for (const Task& t : program.tasks) e += EstimateTask(program, t, r);
+  for (const tensor::Type& t : program.inputs) e += EstimateHandOver(t, profile);
+  for (const tensor::Type& t : program.outputs) e += EstimateHandOver(t, profile);
   return e;
 }
 
