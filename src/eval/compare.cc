@@ -8,7 +8,8 @@
 namespace npukit::eval {
 namespace {
 
-// Bits of the significand, the leading one included, and the exponent of the smallest normal number.
+// Bits of the significand, the leading one included, and the exponent of the smallest normal
+// number.
 struct FloatFormat {
   int digits;
   int min_exponent;
@@ -16,16 +17,26 @@ struct FloatFormat {
 
 FloatFormat FormatOf(tensor::DType t) {
   switch (t) {
-    case tensor::DType::kF64: return {53, -1022};
-    case tensor::DType::kF32: return {24, -126};
-    case tensor::DType::kF16: return {11, -14};
-    case tensor::DType::kBF16: return {8, -126};
-    case tensor::DType::kF8E4M3FN: return {4, -6};
-    case tensor::DType::kF8E4M3FNUZ: return {4, -7};
-    case tensor::DType::kF8E5M2: return {3, -14};
-    case tensor::DType::kF8E5M2FNUZ: return {3, -15};
-    case tensor::DType::kF4E2M1: return {2, 0};
-    default: return {0, 0};
+    case tensor::DType::kF64:
+      return {53, -1022};
+    case tensor::DType::kF32:
+      return {24, -126};
+    case tensor::DType::kF16:
+      return {11, -14};
+    case tensor::DType::kBF16:
+      return {8, -126};
+    case tensor::DType::kF8E4M3FN:
+      return {4, -6};
+    case tensor::DType::kF8E4M3FNUZ:
+      return {4, -7};
+    case tensor::DType::kF8E5M2:
+      return {3, -14};
+    case tensor::DType::kF8E5M2FNUZ:
+      return {3, -15};
+    case tensor::DType::kF4E2M1:
+      return {2, 0};
+    default:
+      return {0, 0};
   }
 }
 
@@ -71,11 +82,13 @@ void CompareNumbers(const tensor::Value& a, const tensor::Value& b, Difference* 
 
 }  // namespace
 
-double Difference::relative() const { return max_abs == 0 ? 0 : max_reference == 0 ? INFINITY : max_abs / max_reference; }
+double Difference::relative() const {
+  return max_abs == 0 ? 0 : max_reference == 0 ? INFINITY : max_abs / max_reference;
+}
 
 std::string Difference::ToString() const {
-  std::string s = Cat(unequal, " of ", count, " differ; max |a-b| ", max_abs, " (", relative(), " of max |b| ", max_reference,
-                      "), max ulp ", max_ulp, ", cosine ", cosine);
+  std::string s = Cat(unequal, " of ", count, " differ; max |a-b| ", max_abs, " (", relative(),
+                      " of max |b| ", max_reference, "), max ulp ", max_ulp, ", cosine ", cosine);
   if (mismatched > 0) s += Cat(", ", mismatched, " NaN or infinity against something else");
   if (worst >= 0) s += Cat(", worst at ", worst);
   return s;
@@ -84,13 +97,15 @@ std::string Difference::ToString() const {
 Result<Difference> Compare(const tensor::Value& a, const tensor::Value& b) {
   if (!a.is_tensor() || !b.is_tensor()) return InvalidArgument("only tensors can be compared");
   if (a.dtype() != b.dtype() || a.dims() != b.dims()) {
-    return InvalidArgument(Cat("cannot compare ", a.type().ToString(), " with ", b.type().ToString()));
+    return InvalidArgument(
+        Cat("cannot compare ", a.type().ToString(), " with ", b.type().ToString()));
   }
   Difference d;
   d.count = b.count();
   if (a.dtype() == tensor::DType::kString) {
     for (std::int64_t i = 0; i < d.count; ++i) {
-      if (a.strings()[static_cast<std::size_t>(i)] == b.strings()[static_cast<std::size_t>(i)]) continue;
+      if (a.strings()[static_cast<std::size_t>(i)] == b.strings()[static_cast<std::size_t>(i)])
+        continue;
       if (d.mismatched == 0) d.worst = i;
       ++d.mismatched;
       ++d.unequal;

@@ -40,15 +40,16 @@ TEST(Interpret, TapsSeeInputsAndEveryResult) {
   const std::vector<Value> in = {Floats({1, 2, -4})};
   const ir::Graph g = ScaleShiftRelu();
   ASSERT_TRUE(Interpret(g, in, [&](ir::ValueId id, const Value&) { seen.push_back(id); }).ok());
-  EXPECT_EQ(seen, (std::vector<ir::ValueId>{g.inputs[0], g.nodes[0].outputs[0], g.nodes[1].outputs[0],
-                                            g.nodes[2].outputs[0]}));
+  EXPECT_EQ(seen, (std::vector<ir::ValueId>{g.inputs[0], g.nodes[0].outputs[0],
+                                            g.nodes[1].outputs[0], g.nodes[2].outputs[0]}));
 }
 
 TEST(Interpret, NamesTheInputThatDoesNotFit) {
   const std::vector<Value> in = {Floats({1, 2})};
   const Status s = Interpret(ScaleShiftRelu(), in).status();
   EXPECT_EQ(s.code(), Code::kInvalidArgument);
-  EXPECT_NE(s.message().find("input x: expected fp32[3], found fp32[2]"), std::string::npos) << s.message();
+  EXPECT_NE(s.message().find("input x: expected fp32[3], found fp32[2]"), std::string::npos)
+      << s.message();
   EXPECT_FALSE(Interpret(ScaleShiftRelu(), {}).ok());
 }
 
@@ -87,7 +88,9 @@ TEST(Compare, CountsUnitsInTheLastPlaceOfTheType) {
   const auto f32 = Compare(Floats({1.0f + 0x1p-23f}), Floats({1.0f}));
   ASSERT_TRUE(f32.ok());
   EXPECT_EQ(f32->max_ulp, 1.0);
-  const auto half = [](std::uint16_t bits) { return Value::FromVector<std::uint16_t>(DType::kF16, {1}, {bits}); };
+  const auto half = [](std::uint16_t bits) {
+    return Value::FromVector<std::uint16_t>(DType::kF16, {1}, {bits});
+  };
   const auto f16 = Compare(half(0x3C02), half(0x3C00));
   ASSERT_TRUE(f16.ok());
   EXPECT_EQ(f16->max_ulp, 2.0);

@@ -10,7 +10,8 @@ namespace {
 
 Status CheckInput(const ir::ValueInfo& info, const tensor::Value& v) {
   const auto wrong = [&] {
-    return InvalidArgument(Cat("input ", Printable(info.name), ": expected ", info.type.ToString(), ", found ",
+    return InvalidArgument(Cat("input ", Printable(info.name), ": expected ", info.type.ToString(),
+                               ", found ",
                                v.present() ? v.type().ToString() : std::string("nothing")));
   };
   if (!v.present()) return wrong();
@@ -29,7 +30,8 @@ Status CheckInput(const ir::ValueInfo& info, const tensor::Value& v) {
 Result<tensor::Value> InitialState(const ir::State& s) {
   if (s.initial) return *s.initial;
   if (!s.type.is_static() || s.type.dtype == tensor::DType::kString) {
-    return Unsupported(Cat("state ", Printable(s.name), ": no initial value and no fixed size, found ", s.type.ToString()));
+    return Unsupported(Cat("state ", Printable(s.name),
+                           ": no initial value and no fixed size, found ", s.type.ToString()));
   }
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(s.type.dtype, s.type.dims()));
   if (v.byte_size() > 0) std::memset(v.mutable_data(), 0, v.byte_size());
@@ -38,7 +40,9 @@ Result<tensor::Value> InitialState(const ir::State& s) {
 
 }  // namespace
 
-Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g, std::span<const tensor::Value> inputs, const Tap& tap) {
+Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g,
+                                             std::span<const tensor::Value> inputs,
+                                             const Tap& tap) {
   if (inputs.size() != g.inputs.size()) {
     return InvalidArgument(Cat("expected ", g.inputs.size(), " inputs, found ", inputs.size()));
   }
@@ -67,7 +71,8 @@ Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g, std::span<const
   std::vector<tensor::Value> node_inputs;
   for (const ir::Node& n : g.nodes) {
     node_inputs.clear();
-    for (const ir::ValueId id : n.inputs) node_inputs.push_back(id == ir::kNoValue ? tensor::Value() : values[id]);
+    for (const ir::ValueId id : n.inputs)
+      node_inputs.push_back(id == ir::kNoValue ? tensor::Value() : values[id]);
     NPUKIT_ASSIGN_OR_RETURN(std::vector<tensor::Value> results, ir::EvaluateNode(n, node_inputs));
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (tap) tap(n.outputs[i], results[i]);
@@ -82,7 +87,8 @@ Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g, std::span<const
   return outputs;
 }
 
-Result<std::vector<tensor::Value>> Interpreter::Run(const ir::Graph& g, std::span<const tensor::Value> inputs,
+Result<std::vector<tensor::Value>> Interpreter::Run(const ir::Graph& g,
+                                                    std::span<const tensor::Value> inputs,
                                                     const Tap& tap) {
   return Interpret(g, inputs, tap);
 }

@@ -28,9 +28,11 @@ class OwnMemory final : public ops::EvalContext {
 
 }  // namespace
 
-Result<std::vector<tensor::Value>> EvaluateNode(const Node& n, std::span<const tensor::Value> inputs) {
+Result<std::vector<tensor::Value>> EvaluateNode(const Node& n,
+                                                std::span<const tensor::Value> inputs) {
   if (n.is_foreign()) {
-    return Unsupported(Cat(Describe(n), ": no reference for this operator, so it cannot be evaluated"));
+    return Unsupported(
+        Cat(Describe(n), ": no reference for this operator, so it cannot be evaluated"));
   }
   OwnMemory memory(n.outputs.size());
   const Status s = ops::Evaluate(*n.op, n.attrs, n.epilogue, inputs, memory);

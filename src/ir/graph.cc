@@ -22,12 +22,14 @@ ValueId Graph::AddConstant(std::string value_name, tensor::Value v) {
 Result<std::size_t> Graph::AddNode(Node node) {
   for (const ValueId id : node.inputs) {
     if (id != kNoValue && id >= values.size()) {
-      return InvalidArgument(Cat(Describe(node), ": no value ", id, " to read; there are ", values.size()));
+      return InvalidArgument(
+          Cat(Describe(node), ": no value ", id, " to read; there are ", values.size()));
     }
   }
   for (const ValueId id : node.outputs) {
     if (id >= values.size()) {
-      return InvalidArgument(Cat(Describe(node), ": no value ", id, " to write; there are ", values.size()));
+      return InvalidArgument(
+          Cat(Describe(node), ": no value ", id, " to write; there are ", values.size()));
     }
   }
   if (!node.is_foreign()) {
@@ -42,7 +44,8 @@ Result<std::size_t> Graph::AddNode(Node node) {
 std::vector<tensor::Type> Graph::InputTypes(const Node& n) const {
   std::vector<tensor::Type> types;
   types.reserve(n.inputs.size());
-  for (const ValueId id : n.inputs) types.push_back(id == kNoValue ? tensor::Type{} : values[id].type);
+  for (const ValueId id : n.inputs)
+    types.push_back(id == kNoValue ? tensor::Type{} : values[id].type);
   return types;
 }
 

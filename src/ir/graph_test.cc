@@ -15,7 +15,9 @@ Graph ReluGraph() {
   return b.Finish({b.Op(op::relu, {x})});
 }
 
-bool Mentions(const Status& s, std::string_view part) { return s.message().find(part) != std::string::npos; }
+bool Mentions(const Status& s, std::string_view part) {
+  return s.message().find(part) != std::string::npos;
+}
 
 TEST(Graph, AddNodeInfersOutputTypes) {
   const Graph g = ReluGraph();
@@ -117,14 +119,17 @@ TEST(Verify, LooksIntoBodiesAndBoundsTheirDepth) {
   EXPECT_EQ(Verify(*inner).code(), Code::kResourceExhausted);
 }
 
-// Shape -> Slice -> Concat -> Reshape as exporters write "flatten all but the first two": [2, 3, 4, 5] -> [2, 3, 20].
+// Shape -> Slice -> Concat -> Reshape as exporters write "flatten all but the first two": [2, 3, 4,
+// 5] -> [2, 3, 20].
 TEST(InferTypes, FollowsShapeArithmetic) {
   Builder b;
-  const ValueId x = b.Input("x", Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Symbol("N"), tensor::Dim::Of(3),
-                                                                          tensor::Dim::Of(4), tensor::Dim::Of(5)})));
+  const ValueId x = b.Input(
+      "x", Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Symbol("N"), tensor::Dim::Of(3),
+                                                    tensor::Dim::Of(4), tensor::Dim::Of(5)})));
   const ValueId shape = b.Op(op::shape, {x});
   const ValueId head = b.Op(op::slice, {shape, b.Ints("starts", {0}), b.Ints("ends", {2})});
-  const ValueId to = b.Op(op::concat, {head, b.Ints("rest", {-1})}, AttrsOf({{"axis", std::int64_t{0}}}));
+  const ValueId to =
+      b.Op(op::concat, {head, b.Ints("rest", {-1})}, AttrsOf({{"axis", std::int64_t{0}}}));
   const ValueId y = b.Op(op::reshape, {x, to});
   Graph g = b.Finish({y});
   EXPECT_FALSE(g.value(y).type.is_static());

@@ -1,6 +1,7 @@
-// Shape inference in node order. Besides types it follows *values* of small tensors (shape arithmetic: Shape, Slice, Concat,
-// ... feeding Reshape or Resize), so that static input shapes make every later type static without changing the graph;
-// turning those values into constants is the pass fold_constants.
+// Shape inference in node order. Besides types it follows *values* of small tensors (shape
+// arithmetic: Shape, Slice, Concat,
+// ... feeding Reshape or Resize), so that static input shapes make every later type static without
+// changing the graph; turning those values into constants is the pass fold_constants.
 #include "ir/node.h"
 
 namespace npukit::ir {
@@ -17,7 +18,8 @@ bool IsSmall(const tensor::Type& t) {
   return count && *count <= kMaxKnownElements;
 }
 
-// The inferred type, with what it leaves open and claims no numbers taken from the old one: the file's names for sizes.
+// The inferred type, with what it leaves open and claims no numbers taken from the old one: the
+// file's names for sizes.
 tensor::Type KeepNames(tensor::Type inferred, const tensor::Type& old) {
   if (!inferred.is_tensor() || !old.is_tensor()) return inferred;
   if (inferred.dtype == tensor::DType::kUndefined) inferred.dtype = old.dtype;
@@ -29,8 +31,10 @@ tensor::Type KeepNames(tensor::Type inferred, const tensor::Type& old) {
   return inferred;
 }
 
-// The outputs' values when they follow from what is known; empty otherwise. Never fails: what cannot be known stays unknown.
-std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n, std::span<const tensor::Value* const> constants) {
+// The outputs' values when they follow from what is known; empty otherwise. Never fails: what
+// cannot be known stays unknown.
+std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
+                                        std::span<const tensor::Value* const> constants) {
   for (const ValueId id : n.outputs) {
     if (!IsSmall(g.value(id).type)) return {};
   }
@@ -42,8 +46,10 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n, std::span
       if (!IsSmall(*constants[i])) return {};
       inputs.push_back(*constants[i]);
     } else if (n.op->loop == ops::LoopShape::kShape && g.value(n.inputs[i]).type.is_static()) {
-      // Only the dims are read, so there are no bytes behind it and the element type does not matter.
-      inputs.push_back(tensor::Value::Borrow(tensor::DType::kU8, g.value(n.inputs[i]).type.dims(), nullptr));
+      // Only the dims are read, so there are no bytes behind it and the element type does not
+      // matter.
+      inputs.push_back(
+          tensor::Value::Borrow(tensor::DType::kU8, g.value(n.inputs[i]).type.dims(), nullptr));
     } else {
       return {};
     }

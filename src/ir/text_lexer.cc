@@ -54,7 +54,8 @@ Result<std::string> Unquote(std::string_view quoted) {
       out += s[i];
     } else if (i + 1 < s.size() && (s[i + 1] == '"' || s[i + 1] == '\\')) {
       out += s[++i];
-    } else if (i + 3 < s.size() && s[i + 1] == 'x' && HexDigit(s[i + 2]) >= 0 && HexDigit(s[i + 3]) >= 0) {
+    } else if (i + 3 < s.size() && s[i + 1] == 'x' && HexDigit(s[i + 2]) >= 0 &&
+               HexDigit(s[i + 3]) >= 0) {
       out += static_cast<char>(HexDigit(s[i + 2]) * 16 + HexDigit(s[i + 3]));
       i += 3;
     } else {
@@ -109,22 +110,25 @@ Result<Token> Lexer::Next() {
     t.kind = TokenKind::kNumber;
     while (more()) {
       const char d = text_[at_ + n];
-      const bool sign = (d == '-' || d == '+') && (text_[at_ + n - 1] == 'e' || text_[at_ + n - 1] == 'E');
+      const bool sign =
+          (d == '-' || d == '+') && (text_[at_ + n - 1] == 'e' || text_[at_ + n - 1] == 'E');
       if (!IsWordPart(d) && !sign) break;
       ++n;
     }
   } else if (c == '"') {
     t.kind = TokenKind::kString;
-    while (more() && text_[at_ + n] != '"' && text_[at_ + n] != '\n') n += text_[at_ + n] == '\\' ? 2 : 1;
+    while (more() && text_[at_ + n] != '"' && text_[at_ + n] != '\n')
+      n += text_[at_ + n] == '\\' ? 2 : 1;
     if (!more() || text_[at_ + n] != '"') {
-      return DataCorrupt(Cat("line ", line_, ", column ", column_, ": a string without its closing quote"));
+      return DataCorrupt(
+          Cat("line ", line_, ", column ", column_, ": a string without its closing quote"));
     }
     ++n;
   } else if (std::string_view("{}[]()=,:#?").find(c) != std::string_view::npos) {
     t.kind = TokenKind::kPunctuation;
   } else {
-    return DataCorrupt(Cat("line ", line_, ", column ", column_, ": unexpected character '", Printable(text_.substr(at_, 1)),
-                           "'"));
+    return DataCorrupt(Cat("line ", line_, ", column ", column_, ": unexpected character '",
+                           Printable(text_.substr(at_, 1)), "'"));
   }
   t.text = text_.substr(at_, n);
   if (t.kind == TokenKind::kValue) t.text.remove_prefix(1);

@@ -1,4 +1,5 @@
-// Graph text as tokens. Used by text_parse.cc alone. Tokens are views into the text, which must outlive them.
+// Graph text as tokens. Used by text_parse.cc alone. Tokens are views into the text, which must
+// outlive them.
 #pragma once
 
 #include <string>
@@ -12,13 +13,15 @@ enum class TokenKind { kEnd, kWord, kValue, kNumber, kString, kPunctuation };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;  // kValue: without %; kString: with quotes and escapes; kNumber: as written
+  std::string_view
+      text;  // kValue: without %; kString: with quotes and escapes; kNumber: as written
   int line = 1;
   int column = 1;
 };
 
-// Words are [A-Za-z_][A-Za-z0-9_.]*, values %[A-Za-z0-9_.]+, numbers whatever starts with a digit, a sign or a dot; `#` starts
-// a comment only at the beginning of a line or after a space and before a space ("#3" is punctuation and a number).
+// Words are [A-Za-z_][A-Za-z0-9_.]*, values %[A-Za-z0-9_.]+, numbers whatever starts with a digit,
+// a sign or a dot; `#` starts a comment only at the beginning of a line or after a space and before
+// a space ("#3" is punctuation and a number).
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}

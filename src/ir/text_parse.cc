@@ -1,5 +1,5 @@
-// Text to graph. The text may be hostile: depth, ranks and the bytes of constants are bounded, every error names line and
-// column, and the result is verified before it is handed out.
+// Text to graph. The text may be hostile: depth, ranks and the bytes of constants are bounded,
+// every error names line and column, and the result is verified before it is handed out.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -12,11 +12,13 @@
 namespace npukit::ir {
 namespace {
 
-constexpr int kMaxDepth = 32;                                     // of bodies and of types, each
+constexpr int kMaxDepth = 32;  // of bodies and of types, each
 constexpr std::size_t kMaxRank = 64;
-constexpr std::uint64_t kMaxConstantBytes = std::uint64_t{1} << 28;  // all constants of one text together
+constexpr std::uint64_t kMaxConstantBytes = std::uint64_t{1}
+                                            << 28;  // all constants of one text together
 
-// Numbers without meaning that are the same everywhere: for graphs in tests whose weights do not matter.
+// Numbers without meaning that are the same everywhere: for graphs in tests whose weights do not
+// matter.
 void FillRandom(tensor::Value& v, std::uint64_t seed, double low, double high) {
   std::uint64_t state = seed;
   for (std::int64_t i = 0; i < v.count(); ++i) {
@@ -54,11 +56,13 @@ class Parser {
   std::string Where() const { return Cat("line ", token_.line, ", column ", token_.column, ": "); }
   Status Fail(std::string_view what) const { return DataCorrupt(Cat(Where(), what)); }
   Status Unexpected(std::string_view expected) const {
-    const std::string found = token_.kind == TokenKind::kEnd ? "the end" : Cat("'", Printable(token_.text, 40), "'");
+    const std::string found =
+        token_.kind == TokenKind::kEnd ? "the end" : Cat("'", Printable(token_.text, 40), "'");
     return Fail(Cat("expected ", expected, ", found ", found));
   }
   bool Is(std::string_view text) const {
-    return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kWord) && token_.text == text;
+    return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kWord) &&
+           token_.text == text;
   }
   // Takes the token when it is this one.
   Result<bool> Take(std::string_view text) {
@@ -66,7 +70,9 @@ class Parser {
     NPUKIT_RETURN_IF_ERROR(Advance());
     return true;
   }
-  Status Expect(std::string_view text) { return Is(text) ? Advance() : Unexpected(Cat("'", text, "'")); }
+  Status Expect(std::string_view text) {
+    return Is(text) ? Advance() : Unexpected(Cat("'", text, "'"));
+  }
   Result<std::string> String() {
     if (token_.kind != TokenKind::kString) return Unexpected("a string");
     auto s = Unquote(token_.text);
@@ -114,7 +120,8 @@ class Parser {
       NPUKIT_RETURN_IF_ERROR(Expect("("));
       NPUKIT_ASSIGN_OR_RETURN(tensor::Type element, ParseType(depth + 1));
       NPUKIT_RETURN_IF_ERROR(Expect(")"));
-      return word == "seq" ? tensor::Type::Sequence(std::move(element)) : tensor::Type::Optional(std::move(element));
+      return word == "seq" ? tensor::Type::Sequence(std::move(element))
+                           : tensor::Type::Optional(std::move(element));
     }
     tensor::DType dtype = tensor::DType::kUndefined;
     if (word != "undefined") {
@@ -157,7 +164,8 @@ class Parser {
     } else if (v.dtype() == tensor::DType::kI64) {
       NPUKIT_ASSIGN_OR_RETURN(v.as_mutable<std::int64_t>()[at], Int());
     } else if (v.dtype() == tensor::DType::kU64) {
-      NPUKIT_ASSIGN_OR_RETURN(v.as_mutable<std::uint64_t>()[at], Number<std::uint64_t>("a whole number"));
+      NPUKIT_ASSIGN_OR_RETURN(v.as_mutable<std::uint64_t>()[at],
+                              Number<std::uint64_t>("a whole number"));
     } else {
       NPUKIT_ASSIGN_OR_RETURN(const double x, Number<double>("a number"));
       tensor::StoreDouble(v, i, x);
@@ -165,18 +173,22 @@ class Parser {
     return OkStatus();
   }
 
-  // What follows the type of a constant: a list, `hash "..."` (read as zeros: the bytes are not in the text), or
-  // `random SEED LOW HIGH`.
+  // What follows the type of a constant: a list, `hash "..."` (read as zeros: the bytes are not in
+  // the text), or `random SEED LOW HIGH`.
   Result<tensor::Value> ParseData(const tensor::Type& type) {
-    if (!type.is_static()) return Fail(Cat("a constant needs a fixed shape, found ", type.ToString()));
+    if (!type.is_static())
+      return Fail(Cat("a constant needs a fixed shape, found ", type.ToString()));
     const tensor::Dims dims = type.dims();
     const auto count = tensor::ElementCount(dims);
     const bool strings = type.dtype == tensor::DType::kString;
-    const auto bytes = !count    ? std::nullopt
-                       : strings ? std::optional<std::uint64_t>(static_cast<std::uint64_t>(*count) * sizeof(std::string))
-                                 : type.bytes();
+    const auto bytes =
+        !count ? std::nullopt
+        : strings
+            ? std::optional<std::uint64_t>(static_cast<std::uint64_t>(*count) * sizeof(std::string))
+            : type.bytes();
     if (!bytes || *bytes > kMaxConstantBytes - constant_bytes_) {
-      return ResourceExhausted(Cat(Where(), "constants of more than ", kMaxConstantBytes, " bytes in all"));
+      return ResourceExhausted(
+          Cat(Where(), "constants of more than ", kMaxConstantBytes, " bytes in all"));
     }
     constant_bytes_ += *bytes;
     NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(type.dtype, dims));
@@ -196,7 +208,8 @@ class Parser {
     }
     std::int64_t i = 0;
     NPUKIT_RETURN_IF_ERROR(List([&]() -> Status {
-      if (i == v.count()) return Fail(Cat("more than the ", v.count(), " elements of ", type.ToString()));
+      if (i == v.count())
+        return Fail(Cat("more than the ", v.count(), " elements of ", type.ToString()));
       return ParseElement(v, i++);
     }));
     if (i != v.count()) return Fail(Cat("expected ", v.count(), " elements, found ", i));
@@ -223,7 +236,8 @@ class Parser {
     return AttrList<std::string>([&] { return String(); });
   }
 
-  // The operator's definition says the kind; without one (foreign, unknown attribute) the spelling does.
+  // The operator's definition says the kind; without one (foreign, unknown attribute) the spelling
+  // does.
   Result<ops::AttrValue> ParseAttr(const ops::OpDef* op, std::string_view name) {
     for (const ops::AttrDef& d : op ? op->attrs : std::span<const ops::AttrDef>()) {
       if (d.name != name) continue;
@@ -284,12 +298,15 @@ class Parser {
     return Advance();
   }
 
-  // "%token "name" : type"; name and type may be left out. A value that exists already is taken as it is.
-  Result<ValueId> Define(Graph* g, Tokens* tokens, std::vector<tensor::Type>* stated, bool may_exist) {
+  // "%token "name" : type"; name and type may be left out. A value that exists already is taken as
+  // it is.
+  Result<ValueId> Define(Graph* g, Tokens* tokens, std::vector<tensor::Type>* stated,
+                         bool may_exist) {
     if (token_.kind != TokenKind::kValue) return Unexpected("a value such as %x");
     std::string token(token_.text);
     const auto known = tokens->find(token);
-    if (known != tokens->end() && !may_exist) return Fail(Cat("%", Printable(token), " is defined twice"));
+    if (known != tokens->end() && !may_exist)
+      return Fail(Cat("%", Printable(token), " is defined twice"));
     NPUKIT_RETURN_IF_ERROR(Advance());
     std::string name = token;
     if (token_.kind == TokenKind::kString) {
@@ -310,7 +327,8 @@ class Parser {
   Result<ValueId> Use(const Tokens& tokens) {
     if (token_.kind != TokenKind::kValue) return Unexpected("a value such as %x");
     const auto it = tokens.find(token_.text);
-    if (it == tokens.end()) return Fail(Cat("%", Printable(token_.text, 40), " is not defined before it is used"));
+    if (it == tokens.end())
+      return Fail(Cat("%", Printable(token_.text, 40), " is not defined before it is used"));
     NPUKIT_RETURN_IF_ERROR(Advance());
     return it->second;
   }
@@ -378,7 +396,8 @@ class Parser {
     NPUKIT_RETURN_IF_ERROR(ParseAttrs(n.op, &n.attrs));
     NPUKIT_RETURN_IF_ERROR(ParseNodeExtras(g, &n, depth));
     const std::string where = Where();
-    if (const Status s = g->AddNode(std::move(n)).status(); !s.ok()) return s.WithContext(where + "before here");
+    if (const Status s = g->AddNode(std::move(n)).status(); !s.ok())
+      return s.WithContext(where + "before here");
     return OkStatus();
   }
 
@@ -392,8 +411,10 @@ class Parser {
     NPUKIT_ASSIGN_OR_RETURN(const bool from, Take("from"));
     if (from) {
       NPUKIT_RETURN_IF_ERROR(List([&]() -> Status {
-        NPUKIT_ASSIGN_OR_RETURN(const std::uint32_t source, Number<std::uint32_t>("the number of a source node"));
-        if (source >= g->source_nodes.size()) return Fail(Cat("source node ", source, " of ", g->source_nodes.size()));
+        NPUKIT_ASSIGN_OR_RETURN(const std::uint32_t source,
+                                Number<std::uint32_t>("the number of a source node"));
+        if (source >= g->source_nodes.size())
+          return Fail(Cat("source node ", source, " of ", g->source_nodes.size()));
         n->from.push_back(source);
         return OkStatus();
       }));
@@ -438,8 +459,8 @@ class Parser {
     if (token_.kind == TokenKind::kValue || Is("none")) return ParseNode(g, tokens, stated, depth);
     if (token_.kind != TokenKind::kWord) return Unexpected("a line of a graph or '}'");
     const std::string_view word = token_.text;
-    if (word != "meta" && word != "source" && word != "input" && word != "const" && word != "state" && word != "next" &&
-        word != "output") {
+    if (word != "meta" && word != "source" && word != "input" && word != "const" &&
+        word != "state" && word != "next" && word != "output") {
       return Unexpected("meta, source, input, const, state, next, output, a value or '}'");
     }
     NPUKIT_RETURN_IF_ERROR(Advance());
@@ -484,15 +505,16 @@ class Parser {
     return Advance();
   }
 
-  // Types are inferred; what the text states must not contradict that, and stands where it only says less.
+  // Types are inferred; what the text states must not contradict that, and stands where it only
+  // says less.
   Status CheckStated(Graph* g, const std::vector<tensor::Type>& stated) const {
     if (const Status s = InferTypes(*g); !s.ok()) return s.WithContext(Where() + "before here");
     for (std::size_t i = 0; i < stated.size(); ++i) {
       tensor::Type& inferred = g->values[i].type;
       if (stated[i] == tensor::Type{} || stated[i] == inferred) continue;
       if (!SaysLess(stated[i], inferred)) {
-        return DataCorrupt(Cat(Where(), "before here: ", Printable(g->values[i].name), " is ", inferred.ToString(),
-                               ", stated as ", stated[i].ToString()));
+        return DataCorrupt(Cat(Where(), "before here: ", Printable(g->values[i].name), " is ",
+                               inferred.ToString(), ", stated as ", stated[i].ToString()));
       }
       inferred = stated[i];
     }
@@ -500,7 +522,8 @@ class Parser {
   }
 
   static bool SaysLess(const tensor::Type& stated, const tensor::Type& inferred) {
-    if (!stated.is_tensor() || !inferred.is_tensor() || stated.dtype != inferred.dtype) return false;
+    if (!stated.is_tensor() || !inferred.is_tensor() || stated.dtype != inferred.dtype)
+      return false;
     if (!stated.shape || !inferred.shape) return !stated.shape;
     if (stated.shape->rank() != inferred.shape->rank()) return false;
     for (std::size_t i = 0; i < stated.shape->rank(); ++i) {

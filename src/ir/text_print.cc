@@ -1,5 +1,5 @@
-// A graph as text; the grammar is in README.md. Values are written %name where the name is plain and unique, else %vN with
-// the name beside it.
+// A graph as text; the grammar is in README.md. Values are written %name where the name is plain
+// and unique, else %vN with the name beside it.
 #include <charconv>
 #include <map>
 
@@ -29,29 +29,38 @@ std::string DimText(const tensor::Dim& d) {
 }
 
 std::string TypeText(const tensor::Type& t) {
-  if (t.kind == tensor::Type::Kind::kSequence) return Cat("seq(", t.element ? TypeText(*t.element) : "undefined[...]", ")");
-  if (t.kind == tensor::Type::Kind::kOptional) return Cat("opt(", t.element ? TypeText(*t.element) : "undefined[...]", ")");
+  if (t.kind == tensor::Type::Kind::kSequence)
+    return Cat("seq(", t.element ? TypeText(*t.element) : "undefined[...]", ")");
+  if (t.kind == tensor::Type::Kind::kOptional)
+    return Cat("opt(", t.element ? TypeText(*t.element) : "undefined[...]", ")");
   std::string s(tensor::DTypeName(t.dtype));
   if (!t.shape) return s + "[...]";
   s += '[';
-  for (std::size_t i = 0; i < t.shape->rank(); ++i) s += (i ? ", " : "") + DimText(t.shape->dims[i]);
+  for (std::size_t i = 0; i < t.shape->rank(); ++i)
+    s += (i ? ", " : "") + DimText(t.shape->dims[i]);
   return s + ']';
 }
 
 std::string ElementText(const tensor::Value& v, std::int64_t i) {
   switch (v.dtype()) {
-    case tensor::DType::kString: return Quote(v.strings()[static_cast<std::size_t>(i)]);
-    case tensor::DType::kF32: return FloatText(v.as<float>()[static_cast<std::size_t>(i)]);
-    case tensor::DType::kU64: return Cat(v.as<std::uint64_t>()[static_cast<std::size_t>(i)]);
-    default: break;
+    case tensor::DType::kString:
+      return Quote(v.strings()[static_cast<std::size_t>(i)]);
+    case tensor::DType::kF32:
+      return FloatText(v.as<float>()[static_cast<std::size_t>(i)]);
+    case tensor::DType::kU64:
+      return Cat(v.as<std::uint64_t>()[static_cast<std::size_t>(i)]);
+    default:
+      break;
   }
   if (tensor::IsFloat(v.dtype())) return FloatText(tensor::ElementAsDouble(v, i));
   return Cat(tensor::ElementAsInt64(v, i));
 }
 
-// "[1, 2, 3]" in row-major order, or "hash 0123..." for what is big and for complex numbers, which have no text.
+// "[1, 2, 3]" in row-major order, or "hash 0123..." for what is big and for complex numbers, which
+// have no text.
 std::string DataText(const tensor::Value& v, bool full) {
-  const bool complex = v.dtype() == tensor::DType::kComplex64 || v.dtype() == tensor::DType::kComplex128;
+  const bool complex =
+      v.dtype() == tensor::DType::kComplex64 || v.dtype() == tensor::DType::kComplex128;
   if (complex || (!full && v.count() > kMaxPrintedElements)) {
     char hex[20];
     const auto r = std::to_chars(hex, hex + sizeof hex, Hash64(v.bytes()), 16);
@@ -84,9 +93,13 @@ std::string AttrText(const ops::AttrValue& v, bool full) {
     std::string operator()(const ops::Ints& l) const {
       return ListText(l, "ints", [](std::int64_t i) { return Cat(i); });
     }
-    std::string operator()(const ops::Floats& l) const { return ListText(l, "floats", FloatText<float>); }
+    std::string operator()(const ops::Floats& l) const {
+      return ListText(l, "floats", FloatText<float>);
+    }
     std::string operator()(const ops::Strings& l) const { return ListText(l, "strings", Quote); }
-    std::string operator()(const tensor::Value& t) const { return Cat("tensor ", ValueText(t, full)); }
+    std::string operator()(const tensor::Value& t) const {
+      return Cat("tensor ", ValueText(t, full));
+    }
   };
   return std::visit(Visitor{full}, v);
 }
@@ -103,7 +116,8 @@ std::string AttrsText(const ops::Attrs& attrs, bool full) {
 
 class Printer {
  public:
-  Printer(const Graph& g, bool full, std::string indent) : g_(g), full_(full), indent_(std::move(indent)) {
+  Printer(const Graph& g, bool full, std::string indent)
+      : g_(g), full_(full), indent_(std::move(indent)) {
     std::map<std::string_view, int> times;
     for (const ValueInfo& v : g.values) ++times[v.name];
     // Numbered in the order of definition, which is the order a parser gives ids in.
@@ -130,7 +144,8 @@ class Printer {
   std::string Run() {
     out_ = Cat("graph ", Quote(g_.name), " {\n");
     for (const auto& [key, value] : g_.metadata) Line(Cat("meta ", Quote(key), " ", Quote(value)));
-    for (const SourceNode& s : g_.source_nodes) Line(Cat("source ", Quote(s.name), " ", Quote(s.op)));
+    for (const SourceNode& s : g_.source_nodes)
+      Line(Cat("source ", Quote(s.name), " ", Quote(s.op)));
     for (const ValueId id : g_.inputs) Line(Cat("input ", Definition(id)));
     for (std::size_t i = 0; i < g_.values.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
@@ -140,7 +155,8 @@ class Printer {
     }
     for (const State& s : g_.states) {
       const std::string initial = s.initial ? Cat(" starts ", ValueText(*s.initial, full_)) : "";
-      Line(Cat("state ", Quote(s.name), " ", TypeText(s.type), initial, " reads ", Definition(s.input)));
+      Line(Cat("state ", Quote(s.name), " ", TypeText(s.type), initial, " reads ",
+               Definition(s.input)));
     }
     for (const Node& n : g_.nodes) Print(n);
     for (const State& s : g_.states) Line(Cat("next ", Quote(s.name), " %", tokens_[s.output]));
@@ -160,9 +176,11 @@ class Printer {
 
   void Print(const Node& n) {
     std::string s;
-    for (std::size_t i = 0; i < n.outputs.size(); ++i) s += Cat(i ? ", " : "", Definition(n.outputs[i]));
+    for (std::size_t i = 0; i < n.outputs.size(); ++i)
+      s += Cat(i ? ", " : "", Definition(n.outputs[i]));
     s += n.outputs.empty() ? "none = " : " = ";
-    s += n.is_foreign() ? Cat("foreign ", Quote(n.foreign_domain), " ", Quote(n.foreign_op)) : std::string(n.op->name);
+    s += n.is_foreign() ? Cat("foreign ", Quote(n.foreign_domain), " ", Quote(n.foreign_op))
+                        : std::string(n.op->name);
     s += '(';
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
       s += i ? ", " : "";
@@ -180,7 +198,8 @@ class Printer {
       s += ']';
     }
     // One output node that is called as its result is the common case, and is left out.
-    if (n.outputs.empty() || n.name != g_.value(n.outputs[0]).name) s += Cat(" name ", Quote(n.name));
+    if (n.outputs.empty() || n.name != g_.value(n.outputs[0]).name)
+      s += Cat(" name ", Quote(n.name));
     if (!n.from.empty()) {
       s += " from [";
       for (std::size_t i = 0; i < n.from.size(); ++i) s += Cat(i ? ", " : "", n.from[i]);
@@ -201,6 +220,8 @@ class Printer {
 
 }  // namespace
 
-std::string PrintText(const Graph& g, bool full_constants) { return Printer(g, full_constants, "").Run() + "\n"; }
+std::string PrintText(const Graph& g, bool full_constants) {
+  return Printer(g, full_constants, "").Run() + "\n";
+}
 
 }  // namespace npukit::ir

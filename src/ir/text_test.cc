@@ -72,10 +72,13 @@ TEST(GraphText, ParsesIntoTheGraphItSays) {
 TEST(GraphText, BuiltGraphsSurviveARoundTrip) {
   Builder b;
   const ValueId x = b.Input("x.1", DType::kF32, {1, 3, 4, 4});
-  const ValueId same_name = b.Constant("x.1", tensor::Value::Scalar(0.1f));  // names need not be unique
+  const ValueId same_name =
+      b.Constant("x.1", tensor::Value::Scalar(0.1f));  // names need not be unique
   const ValueId y = b.Op(op::add, {x, same_name});
-  const ValueId z = b.Op(op::reduce_mean, {y}, AttrsOf({{"axes", ops::Ints{2, 3}}, {"keepdims", std::int64_t{1}}}));
-  const ValueId late = b.Constant("x.1", tensor::Value::Scalar(2.0f));  // its id comes after those of y and z
+  const ValueId z = b.Op(op::reduce_mean, {y},
+                         AttrsOf({{"axes", ops::Ints{2, 3}}, {"keepdims", std::int64_t{1}}}));
+  const ValueId late =
+      b.Constant("x.1", tensor::Value::Scalar(2.0f));  // its id comes after those of y and z
   const Graph g = b.Finish({b.Op(op::mul, {z, late})});
   const auto again = ParseText(PrintText(g));
   ASSERT_TRUE(again.ok()) << again.status().message();
@@ -112,15 +115,20 @@ TEST(GraphText, ErrorsNameLineAndColumn) {
   } cases[] = {
       {"graph", "line 1, column 6: expected a string, found the end"},
       {"graph \"g\" {\n  input %x : fp31[2]\n}", "line 2, column 14: expected an element type"},
-      {"graph \"g\" {\n  input %x : fp32[2]\n  input %x : fp32[2]\n}", "line 3, column 9: %x is defined twice"},
+      {"graph \"g\" {\n  input %x : fp32[2]\n  input %x : fp32[2]\n}",
+       "line 3, column 9: %x is defined twice"},
       {"graph \"g\" {\n  %y = relu(%x)\n}", "line 2, column 13: %x is not defined"},
-      {"graph \"g\" {\n  const %k : fp32[2] = [1]\n}", "line 3, column 1: expected 2 elements, found 1"},
+      {"graph \"g\" {\n  const %k : fp32[2] = [1]\n}",
+       "line 3, column 1: expected 2 elements, found 1"},
       {"graph \"g\" {\n  const %k : fp32[1] = [1, 2]\n}", "more than the 1 elements"},
       {"graph \"g\" {\n  const %k : fp32[1000000, 1000000] = []\n}", "constants of more than"},
-      {"graph \"g\" {\n  const %k : fp32[9223372036854775807, 9223372036854775807] = []\n}", "constants of more than"},
+      {"graph \"g\" {\n  const %k : fp32[9223372036854775807, 9223372036854775807] = []\n}",
+       "constants of more than"},
       {"graph \"g\" {\n  input %x : fp32[-1]\n}", "a negative size"},
-      {"graph \"g\" {\n  input %x : fp32[2]\n  %y = frob(%x)\n}", "line 3, column 8: expected an operator, found 'frob'"},
-      {"graph \"g\" {\n  input %x : fp32[2]\n  %y : fp32[3] = relu(%x)\n}", "y is fp32[2], stated as fp32[3]"},
+      {"graph \"g\" {\n  input %x : fp32[2]\n  %y = frob(%x)\n}",
+       "line 3, column 8: expected an operator, found 'frob'"},
+      {"graph \"g\" {\n  input %x : fp32[2]\n  %y : fp32[3] = relu(%x)\n}",
+       "y is fp32[2], stated as fp32[3]"},
       {"graph \"g", "without its closing quote"},
       {"graph \"g\" {\n  input %x : fp32[2] ;\n}", "line 2, column 22: unexpected character ';'"},
       {"graph \"g\" {\n}\ngraph", "expected the end"},
@@ -136,14 +144,16 @@ TEST(GraphText, NestingIsBounded) {
   std::string types = "graph \"g\" { input %x : ";
   std::string bodies;
   for (int i = 0; i < 100000; ++i) types += "seq(";
-  for (int i = 0; i < 10000; ++i) bodies += "graph \"g\" { none = foreign \"\" \"If\"() body \"b\" ";
+  for (int i = 0; i < 10000; ++i)
+    bodies += "graph \"g\" { none = foreign \"\" \"If\"() body \"b\" ";
   EXPECT_NE(ParseText(types).status().message().find("nested deeper"), std::string::npos);
   EXPECT_NE(ParseText(bodies).status().message().find("nested deeper"), std::string::npos);
 }
 
 TEST(GraphText, NoCutAndNoChangedByteCrashesIt) {
   const std::string text(kEverything);
-  for (std::size_t n = 0; n < text.size() - 2; ++n) EXPECT_FALSE(ParseText(text.substr(0, n)).ok()) << n;
+  for (std::size_t n = 0; n < text.size() - 2; ++n)
+    EXPECT_FALSE(ParseText(text.substr(0, n)).ok()) << n;
   std::uint64_t state = 20261130;
   for (int i = 0; i < 3000; ++i) {
     std::string changed = text;

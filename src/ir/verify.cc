@@ -1,5 +1,5 @@
-// The structure that every reader of a graph relies on, checked in one walk: ids, single producer, order, arity, attributes,
-// epilogues, bodies.
+// The structure that every reader of a graph relies on, checked in one walk: ids, single producer,
+// order, arity, attributes, epilogues, bodies.
 #include "base/text.h"
 #include "ir/node.h"
 
@@ -9,19 +9,23 @@ namespace {
 constexpr int kMaxBodyDepth = 64;  // as the importers' limit on nesting
 
 std::string ValueText(const Graph& g, ValueId id) {
-  return id < g.values.size() ? Cat("value ", id, " '", Printable(g.values[id].name), "'") : Cat("value ", id);
+  return id < g.values.size() ? Cat("value ", id, " '", Printable(g.values[id].name), "'")
+                              : Cat("value ", id);
 }
 
 bool MayCarryEpilogue(const ops::OpDef* op) {
   return op == &op::conv2d || op == &op::conv_transpose2d || op == &op::matmul || op == &op::chain;
 }
 
-// How many of the node's inputs are the operator's own: all before the first operand of its epilogue.
+// How many of the node's inputs are the operator's own: all before the first operand of its
+// epilogue.
 Result<std::size_t> OwnInputs(const Node& n) {
   std::size_t own = n.inputs.size();
   if (!n.epilogue.empty() && !MayCarryEpilogue(n.op)) {
-    return Internal(Cat("an epilogue hangs on an operator that cannot carry one; only conv2d, conv_transpose2d, matmul and "
-                        "chain can"));
+    return Internal(
+        Cat("an epilogue hangs on an operator that cannot carry one; only conv2d, "
+            "conv_transpose2d, matmul and "
+            "chain can"));
   }
   for (const ops::EpilogueStep& step : n.epilogue) {
     if (!step.op) return Internal("an epilogue step without operator");
@@ -30,12 +34,13 @@ Result<std::size_t> OwnInputs(const Node& n) {
       return Internal(Cat("epilogue step ", step.op->name, " is not elementwise"));
     }
     if (!binary) {
-      if (step.operand != -1) return Internal(Cat("unary epilogue step ", step.op->name, " has an operand"));
+      if (step.operand != -1)
+        return Internal(Cat("unary epilogue step ", step.op->name, " has an operand"));
     } else {
       const auto at = static_cast<std::size_t>(step.operand);
       if (step.operand < 1 || at >= n.inputs.size() || n.inputs[at] == kNoValue) {
-        return Internal(Cat("epilogue step ", step.op->name, " reads input ", step.operand, ", found ", n.inputs.size(),
-                            " inputs"));
+        return Internal(Cat("epilogue step ", step.op->name, " reads input ", step.operand,
+                            ", found ", n.inputs.size(), " inputs"));
       }
       own = std::min(own, at);
     }
@@ -51,10 +56,12 @@ Status VerifyOperator(const Node& n) {
   const auto least = static_cast<std::size_t>(n.op->min_inputs);
   if (own < least || (n.op->max_inputs >= 0 && own > static_cast<std::size_t>(n.op->max_inputs))) {
     const std::string most = n.op->max_inputs < 0 ? "any number" : Cat(n.op->max_inputs);
-    return InvalidArgument(Cat("expected ", n.op->min_inputs, " to ", most, " inputs, found ", own));
+    return InvalidArgument(
+        Cat("expected ", n.op->min_inputs, " to ", most, " inputs, found ", own));
   }
   for (std::size_t i = 0; i < least; ++i) {
-    if (n.inputs[i] == kNoValue) return InvalidArgument(Cat("input ", i, " is required and absent"));
+    if (n.inputs[i] == kNoValue)
+      return InvalidArgument(Cat("input ", i, " is required and absent"));
   }
   if (n.outputs.size() != static_cast<std::size_t>(n.op->outputs)) {
     return InvalidArgument(Cat("expected ", n.op->outputs, " outputs, found ", n.outputs.size()));
@@ -80,8 +87,8 @@ class Walk {
       const auto id = static_cast<ValueId>(i);
       NPUKIT_RETURN_IF_ERROR(Define(id, "constant"));
       if (!(g_.values[i].type == g_.values[i].constant->type())) {
-        return Internal(Cat(ValueText(g_, id), ": type ", g_.values[i].type.ToString(), ", but its constant is ",
-                            g_.values[i].constant->type().ToString()));
+        return Internal(Cat(ValueText(g_, id), ": type ", g_.values[i].type.ToString(),
+                            ", but its constant is ", g_.values[i].constant->type().ToString()));
       }
     }
     return OkStatus();
@@ -100,7 +107,8 @@ class Walk {
     }
     for (const auto& [name, body] : n.bodies) {
       if (!body) return Internal(Cat("body ", Printable(name), " is missing"));
-      if (const Status s = VerifyAtDepth(*body, depth + 1); !s.ok()) return s.WithContext(Cat("body ", Printable(name)));
+      if (const Status s = VerifyAtDepth(*body, depth + 1); !s.ok())
+        return s.WithContext(Cat("body ", Printable(name)));
     }
     for (const ValueId id : n.outputs) NPUKIT_RETURN_IF_ERROR(Define(id, "output"));
     return OkStatus();
@@ -111,7 +119,8 @@ class Walk {
       if (const Status s = Read(id); !s.ok()) return s.WithContext("graph output");
     }
     for (const State& st : g_.states) {
-      if (const Status s = Read(st.output); !s.ok()) return s.WithContext(Cat("state ", Printable(st.name)));
+      if (const Status s = Read(st.output); !s.ok())
+        return s.WithContext(Cat("state ", Printable(st.name)));
     }
     return OkStatus();
   }
@@ -124,8 +133,10 @@ class Walk {
     return OkStatus();
   }
   Status Read(ValueId id) const {
-    if (id >= g_.values.size()) return InvalidArgument(Cat("reads ", ValueText(g_, id), "; there are ", g_.values.size()));
-    if (!defined_[id]) return InvalidArgument(Cat("reads ", ValueText(g_, id), ", which nothing before it makes"));
+    if (id >= g_.values.size())
+      return InvalidArgument(Cat("reads ", ValueText(g_, id), "; there are ", g_.values.size()));
+    if (!defined_[id])
+      return InvalidArgument(Cat("reads ", ValueText(g_, id), ", which nothing before it makes"));
     return OkStatus();
   }
 
@@ -134,7 +145,8 @@ class Walk {
 };
 
 Status VerifyAtDepth(const Graph& g, int depth) {
-  if (depth > kMaxBodyDepth) return ResourceExhausted(Cat("graphs nested deeper than ", kMaxBodyDepth));
+  if (depth > kMaxBodyDepth)
+    return ResourceExhausted(Cat("graphs nested deeper than ", kMaxBodyDepth));
   Walk walk(g);
   NPUKIT_RETURN_IF_ERROR(walk.Sources());
   for (const Node& n : g.nodes) {

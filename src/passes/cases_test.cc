@@ -1,6 +1,7 @@
-// Runs tests/passes/*.case: each a graph before and after a pass, as text. The pass's result must be the graph after (up to
-// names of inner values and the numbers of float constants), and the interpreter must find that it computes what the graph
-// before computes, within the stated agreement.
+// Runs tests/passes/*.case: each a graph before and after a pass, as text. The pass's result must
+// be the graph after (up to names of inner values and the numbers of float constants), and the
+// interpreter must find that it computes what the graph before computes, within the stated
+// agreement.
 //
 //   === title
 //   pass: fuse_batch_norm
@@ -68,8 +69,8 @@ std::vector<std::filesystem::path> CaseFiles() {
   return files;
 }
 
-// The graph with inner values renamed and renumbered in order of use, node names dropped and float constants zeroed, so that
-// two graphs of the same structure print alike.
+// The graph with inner values renamed and renumbered in order of use, node names dropped and float
+// constants zeroed, so that two graphs of the same structure print alike.
 std::string CanonicalText(ir::Graph g) {
   ir::RemoveDead(g);
   std::vector<ir::ValueId> order;
@@ -99,7 +100,8 @@ std::string CanonicalText(ir::Graph g) {
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto id = static_cast<ir::ValueId>(i);
-    const bool outside = std::count(g.inputs.begin(), g.inputs.end(), id) + std::count(g.outputs.begin(), g.outputs.end(), id);
+    const bool outside = std::count(g.inputs.begin(), g.inputs.end(), id) +
+                         std::count(g.outputs.begin(), g.outputs.end(), id);
     if (!outside) values[i].name = Cat("v", i);
     if (values[i].constant && tensor::IsFloat(values[i].constant->dtype())) {
       auto zeros = values[i].constant->Clone();
@@ -125,7 +127,8 @@ eval::Agreement ParseAgreement(const std::string& text) {
 void RunCase(const Case& c) {
   SCOPED_TRACE(c.title);
   const std::vector<PassDef> all = AllPasses();
-  const auto pass = std::find_if(all.begin(), all.end(), [&](const PassDef& p) { return p.name == c.pass; });
+  const auto pass =
+      std::find_if(all.begin(), all.end(), [&](const PassDef& p) { return p.name == c.pass; });
   ASSERT_NE(pass, all.end()) << "no pass " << c.pass;
   const auto before = ir::ParseText(c.before);
   ASSERT_TRUE(before.ok()) << "before: " << before.status().message();
@@ -141,7 +144,8 @@ void RunCase(const Case& c) {
   s = ir::Verify(g);
   ASSERT_TRUE(s.ok()) << s.message();
   EXPECT_EQ(CanonicalText(g), CanonicalText(*after)) << "in its own names:\n" << ir::PrintText(g);
-  EXPECT_EQ(changes == 0, ir::PrintText(g) == ir::PrintText(*before)) << changes << " changes reported";
+  EXPECT_EQ(changes == 0, ir::PrintText(g) == ir::PrintText(*before))
+      << changes << " changes reported";
 
   eval::EquivalenceOptions options;
   options.agreement = ParseAgreement(c.agreement);
@@ -157,9 +161,8 @@ TEST_P(PassCases, GiveTheGraphAfterAndComputeTheSame) {
   for (const Case& c : cases) RunCase(c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, PassCases, testing::ValuesIn(CaseFiles()), [](const auto& file) {
-  return file.param.stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(Files, PassCases, testing::ValuesIn(CaseFiles()),
+                         [](const auto& file) { return file.param.stem().string(); });
 
 TEST(PassCases, EveryPassHasAFile) {
   for (const PassDef& p : AllPasses()) {
@@ -177,7 +180,8 @@ TEST(RunPasses, RefusesToSkipWhatDoesNotExist) {
   const Status s = RunPasses(g, target::Profile{}, options, nullptr);
   EXPECT_EQ(s.code(), Code::kInvalidArgument);
   EXPECT_NE(s.message().find("fuse_everything"), std::string::npos);
-  EXPECT_NE(s.message().find("choose_layout"), std::string::npos) << "the message lists what there is";
+  EXPECT_NE(s.message().find("choose_layout"), std::string::npos)
+      << "the message lists what there is";
 }
 
 TEST(RunPasses, LeavesForeignNodesWithTheirInputsAndOutputs) {
@@ -194,10 +198,12 @@ TEST(RunPasses, LeavesForeignNodesWithTheirInputsAndOutputs) {
   ir::Graph g = *before;
   const Status s = RunPasses(g, target::Profile{}, {}, nullptr);
   ASSERT_TRUE(s.ok()) << s.message();
-  const auto foreign = std::find_if(g.nodes.begin(), g.nodes.end(), [](const ir::Node& n) { return n.is_foreign(); });
+  const auto foreign = std::find_if(g.nodes.begin(), g.nodes.end(),
+                                    [](const ir::Node& n) { return n.is_foreign(); });
   ASSERT_NE(foreign, g.nodes.end());
   EXPECT_EQ(foreign->from, (std::vector<std::uint32_t>{0}));
-  EXPECT_EQ(g.value(foreign->inputs[0]).type.dims(), (tensor::Dims{1, 2, 4, 4})) << "a foreign node expects NCHW";
+  EXPECT_EQ(g.value(foreign->inputs[0]).type.dims(), (tensor::Dims{1, 2, 4, 4}))
+      << "a foreign node expects NCHW";
 }
 
 TEST(RunPasses, ReportsEveryPassInOrderButTheSkipped) {

@@ -1,11 +1,13 @@
-// NCHW becomes NHWC: the order every kernel here computes in. One walk; no transpose is moved afterwards, because none is
-// placed before it is needed.
+// NCHW becomes NHWC: the order every kernel here computes in. One walk; no transpose is moved
+// afterwards, because none is placed before it is needed.
 //
-// Each value may have a *twin*: the same numbers in another order of dimensions, value == transpose(twin, perm). Spatial
-// operators compute twins with perm {0, 3, 1, 2} (NHWC to NCHW). An operator that may follow (elementwise, concat, reduce,
-// ...) computes its result's twin when that needs no more reordering than computing the result itself. The model's own
-// transposes only define a twin. A value itself is made from its twin when somebody insists: a transpose, or a reshape where
-// only dimensions of size 1 move. Exact: the same numbers in the same order of operations.
+// Each value may have a *twin*: the same numbers in another order of dimensions, value ==
+// transpose(twin, perm). Spatial operators compute twins with perm {0, 3, 1, 2} (NHWC to NCHW). An
+// operator that may follow (elementwise, concat, reduce,
+// ...) computes its result's twin when that needs no more reordering than computing the result
+// itself. The model's own transposes only define a twin. A value itself is made from its twin when
+// somebody insists: a transpose, or a reshape where only dimensions of size 1 move. Exact: the same
+// numbers in the same order of operations.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -36,7 +38,8 @@ Ints Identity(std::size_t rank) {
 
 Ints Inverse(const Ints& p) {
   Ints q(p.size());
-  for (std::size_t i = 0; i < p.size(); ++i) q[static_cast<std::size_t>(p[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < p.size(); ++i)
+    q[static_cast<std::size_t>(p[i])] = static_cast<std::int64_t>(i);
   return q;
 }
 
@@ -56,7 +59,8 @@ std::size_t Axis(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-// Does transposing a tensor of these dims by p keep the bytes as they are? Only sizes of 1 change place then.
+// Does transposing a tensor of these dims by p keep the bytes as they are? Only sizes of 1 change
+// place then.
 bool MovesNothing(const tensor::Dims& dims, const Ints& p) {
   std::int64_t last = -1;
   for (const std::int64_t a : p) {
@@ -95,6 +99,8 @@ class LayoutWalk {
   struct Twin {
     ValueId id = kNoValue;
     Ints perm;
+    std::vector<std::uint32_t>
+        from;  // the model's own transposes in perm; they move with it and may cancel
   };
 
   const tensor::Type& TypeOf(ValueId id) const { return g_.value(id).type; }
@@ -114,9 +120,11 @@ class LayoutWalk {
     return r.status();
   }
 
-  // A new node that makes `make(x)`: the movements this pass places come from no source node.
-  Status EmitMove(const ops::OpDef& op, std::vector<ValueId> inputs, ValueId out, ops::Attrs attrs = {}) {
+  // A movement. It comes from the model's own transposes that it does the work of, often none.
+  Status EmitMove(const ops::OpDef& op, std::vector<ValueId> inputs, ValueId out, ops::Attrs attrs,
+                  std::vector<std::uint32_t> from) {
     ir::Node n;
+    n.from = std::move(from);
     n.op = &op;
     n.name = g_.value(out).name;
     n.inputs = std::move(inputs);
@@ -126,18 +134,20 @@ class LayoutWalk {
   }
 
   // out = transpose(x, perm), as a reshape where no byte moves.
-  Status EmitTranspose(ValueId x, const Ints& perm, ValueId out) {
+  Status EmitTranspose(ValueId x, const Ints& perm, ValueId out,
+                       const std::vector<std::uint32_t>& from) {
     if (TypeOf(x).is_static()) {
       const tensor::Dims dims = TypeOf(x).dims();
       if (MovesNothing(dims, perm)) {
         tensor::Dims to;
         for (const std::int64_t a : perm) to.push_back(dims[static_cast<std::size_t>(a)]);
-        return EmitMove(op::reshape, {x, AddInt64s(g_, NameOf(g_, out, "_dims"), to)}, out);
+        return EmitMove(op::reshape, {x, AddInt64s(g_, NameOf(g_, out, "_dims"), to)}, out, {},
+                        from);
       }
     }
     ops::Attrs attrs;
     attrs.Set("perm", perm);
-    return EmitMove(op::transpose, {x}, out, std::move(attrs));
+    return EmitMove(op::transpose, {x}, out, std::move(attrs), from);
   }
 
   // The value itself, made from its twin now if it does not exist yet.
@@ -145,26 +155,29 @@ class LayoutWalk {
     if (id == kNoValue || IsReal(id)) return OkStatus();
     const Twin twin = *TwinOf(id);
     lazy_.erase(id);
-    return EmitTranspose(twin.id, twin.perm, id);
+    return EmitTranspose(twin.id, twin.perm, id, twin.from);
   }
 
-  // A graph's output keeps its id and name even where it turned out to be the same as another value.
+  // A graph's output keeps its id and name even where it turned out to be the same as another
+  // value.
   Status MakeOutput(ValueId id) {
     const auto it = same_as_.find(id);
     if (it == same_as_.end()) return MakeReal(id);
     const ValueId same = it->second;
     same_as_.erase(it);
-    return EmitMove(op::identity, {same}, id);
+    return EmitMove(op::identity, {same}, id, {}, {});
   }
 
-  // A twin of `id` with this perm, made now if need be. Values of lower rank get dimensions of size 1 in front first.
+  // A twin of `id` with this perm, made now if need be. Values of lower rank get dimensions of size
+  // 1 in front first.
   Result<ValueId> Get(ValueId id, const Ints& perm) {
     const Twin* old = TwinOf(id);
     if (old && old->perm == perm) return old->id;
     if (old && !IsReal(id) && old->perm.size() == perm.size()) {
       const ValueId twin = g_.AddValue(TwinName(id, perm), {});
-      NPUKIT_RETURN_IF_ERROR(EmitTranspose(old->id, Compose(old->perm, Inverse(perm)), twin));
-      twins_[id] = Twin{twin, perm};
+      NPUKIT_RETURN_IF_ERROR(
+          EmitTranspose(old->id, Compose(old->perm, Inverse(perm)), twin, old->from));
+      twins_[id] = Twin{twin, perm, {}};
       return twin;
     }
     NPUKIT_RETURN_IF_ERROR(MakeReal(id));
@@ -173,17 +186,18 @@ class LayoutWalk {
       tensor::Dims dims = TypeOf(id).dims();
       dims.insert(dims.begin(), perm.size() - dims.size(), 1);
       full = g_.AddValue(NameOf(g_, id, "_full"), {});
-      NPUKIT_RETURN_IF_ERROR(EmitMove(op::reshape, {id, AddInt64s(g_, NameOf(g_, full, "_dims"), dims)}, full));
+      NPUKIT_RETURN_IF_ERROR(EmitMove(
+          op::reshape, {id, AddInt64s(g_, NameOf(g_, full, "_dims"), dims)}, full, {}, {}));
     }
     const ValueId twin = g_.AddValue(TwinName(id, perm), {});
-    NPUKIT_RETURN_IF_ERROR(EmitTranspose(full, Inverse(perm), twin));
-    if (full == id) twins_[id] = Twin{twin, perm};
+    NPUKIT_RETURN_IF_ERROR(EmitTranspose(full, Inverse(perm), twin, {}));
+    if (full == id) twins_[id] = Twin{twin, perm, {}};
     return twin;
   }
 
   // From now on `id` is known through its twin only.
-  void SetLazy(ValueId id, ValueId twin, Ints perm) {
-    twins_[id] = Twin{twin, std::move(perm)};
+  void SetLazy(ValueId id, Twin twin) {
+    twins_[id] = std::move(twin);
     lazy_.insert(id);
   }
 
@@ -192,13 +206,13 @@ class LayoutWalk {
   }
 
   // Emits `n` making a twin of its result in place of the result.
-  Status EmitTwin(ir::Node n, const Ints& perm) {
+  Status EmitTwin(ir::Node n, const Ints& perm, std::vector<std::uint32_t> from) {
     const ValueId out = n.outputs[0];
     if (perm == Identity(perm.size())) return Emit(std::move(n));
     const ValueId twin = g_.AddValue(TwinName(out, perm), {});
     n.outputs = {twin};
     NPUKIT_RETURN_IF_ERROR(Emit(std::move(n)));
-    SetLazy(out, twin, perm);
+    SetLazy(out, Twin{twin, perm, std::move(from)});
     return OkStatus();
   }
 
@@ -225,12 +239,13 @@ class LayoutWalk {
     NPUKIT_ASSIGN_OR_RETURN(nhwc.inputs[0], Get(n.inputs[0], NhwcToNchw()));
     for (std::size_t i = 1; i < n.inputs.size(); ++i) {
       if (i < own) {
-        NPUKIT_RETURN_IF_ERROR(MakeReal(n.inputs[i]));  // weights, bias, statistics: their order does not change
+        NPUKIT_RETURN_IF_ERROR(
+            MakeReal(n.inputs[i]));  // weights, bias, statistics: their order does not change
       } else if (!IsOneElement(n.inputs[i])) {
         NPUKIT_ASSIGN_OR_RETURN(nhwc.inputs[i], Get(n.inputs[i], NhwcToNchw()));
       }
     }
-    NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(nhwc), NhwcToNchw()));
+    NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(nhwc), NhwcToNchw(), {}));
     return true;
   }
 
@@ -247,9 +262,12 @@ class LayoutWalk {
     if (twin && Compose(twin->perm, q) == Identity(*rank)) {
       same_as_[n.outputs[0]] = twin->id;
     } else if (twin && !IsReal(x)) {
-      SetLazy(n.outputs[0], twin->id, Compose(twin->perm, q));
+      ir::Node both = n;
+      both.from = twin->from;
+      MergeFrom(both, n);
+      SetLazy(n.outputs[0], Twin{twin->id, Compose(twin->perm, q), both.from});
     } else {
-      SetLazy(n.outputs[0], x, q);
+      SetLazy(n.outputs[0], Twin{x, q, n.from});
     }
     return true;
   }
@@ -258,7 +276,8 @@ class LayoutWalk {
   Result<bool> VisitReshape(const ir::Node& n) {
     const ValueId x = n.inputs[0];
     const Twin* twin = TwinOf(x);
-    if (!twin || IsReal(x) || !TypeOf(x).is_static() || !TypeOf(n.outputs[0]).is_static()) return false;
+    if (!twin || IsReal(x) || !TypeOf(x).is_static() || !TypeOf(n.outputs[0]).is_static())
+      return false;
     const tensor::Dims from = TypeOf(x).dims();
     const tensor::Dims to = TypeOf(n.outputs[0]).dims();
     const auto larger = [](const tensor::Dims& dims) {
@@ -278,8 +297,9 @@ class LayoutWalk {
     const Ints place_in_twin = twin->perm;  // x's dimension i is the twin's dimension perm[i]
     std::vector<std::size_t> order(x_at.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return place_in_twin[x_at[a]] < place_in_twin[x_at[b]]; });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return place_in_twin[x_at[a]] < place_in_twin[x_at[b]];
+    });
     tensor::Dims twin_dims = to;
     Ints perm = Identity(to.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -288,7 +308,8 @@ class LayoutWalk {
     }
     const ValueId out = n.outputs[0];
     NPUKIT_RETURN_IF_ERROR(EmitTwin(
-        NodeLike(n, op::reshape, {twin->id, AddInt64s(g_, NameOf(g_, out, "_dims"), twin_dims)}), perm));
+        NodeLike(n, op::reshape, {twin->id, AddInt64s(g_, NameOf(g_, out, "_dims"), twin_dims)}),
+        perm, twin->from));
     return true;
   }
 
@@ -315,17 +336,21 @@ class LayoutWalk {
     if (!out_rank) return false;
     // The order to follow: that of the largest operand that exists only as a twin.
     const Twin* lead = nullptr;
+    ValueId lead_value = kNoValue;
     double lead_size = -1;
     for (const ValueId id : n.inputs) {
       const Twin* t = TwinOf(id);
       if (!MayFollow(id, *out_rank)) return false;
       if (t && t->perm.size() == *out_rank && Elements(id) > lead_size) {
         lead = t;
+        lead_value = id;
         lead_size = Elements(id);
       }
     }
     if (!lead) return false;
     const Ints perm = lead->perm;
+    const std::vector<std::uint32_t> from =
+        IsReal(lead_value) ? std::vector<std::uint32_t>{} : lead->from;
     double as_is = 0;
     double following = 0;
     for (const ValueId id : n.inputs) {
@@ -346,7 +371,7 @@ class LayoutWalk {
         NPUKIT_ASSIGN_OR_RETURN(id, Get(id, perm));
       }
     }
-    NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(twin), out_perm));
+    NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(twin), out_perm, from));
     return true;
   }
 
@@ -388,16 +413,21 @@ class LayoutWalk {
 
   ir::Graph& g_;
   std::map<ValueId, Twin> twins_;
-  std::set<ValueId> lazy_;               // values that exist only through their twin so far
-  std::map<ValueId, ValueId> same_as_;   // results of transposes that turned out to be another value as it is
+  std::set<ValueId> lazy_;  // values that exist only through their twin so far
+  std::map<ValueId, ValueId>
+      same_as_;  // results of transposes that turned out to be another value as it is
 };
 
-Status Run(ir::Graph& g, const target::Profile&, int* changes) { return LayoutWalk(g).Run(changes); }
+Status Run(ir::Graph& g, const target::Profile&, int* changes) {
+  return LayoutWalk(g).Run(changes);
+}
 
 }  // namespace
 }  // namespace npukit::passes
 
 namespace npukit::pass {
 constinit const passes::PassDef choose_layout = {
-    .name = "choose_layout", .summary = "compute in NHWC, reordering only where it must be", .run = passes::Run};
+    .name = "choose_layout",
+    .summary = "compute in NHWC, reordering only where it must be",
+    .run = passes::Run};
 }  // namespace npukit::pass

@@ -1,5 +1,6 @@
-// Nodes whose inputs are all known become constants, and so do shapes of static values. Folded nodes vanish from `from`:
-// the report counts them as folded. Exact: the folded bytes are what the reference gives.
+// Nodes whose inputs are all known become constants, and so do shapes of static values. Folded
+// nodes vanish from `from`: the report counts them as folded. Exact: the folded bytes are what the
+// reference gives.
 #include "ir/node.h"
 #include "passes/list.h"
 #include "passes/rewrite.h"
@@ -8,7 +9,8 @@ namespace npukit::passes {
 namespace {
 
 constexpr std::uint64_t kMaxFoldedBytes = std::uint64_t{64} << 20;
-constexpr double kMaxFoldedWork = 2e9;  // multiply-accumulates plus elements: seconds for the reference
+constexpr double kMaxFoldedWork =
+    2e9;  // multiply-accumulates plus elements: seconds for the reference
 
 bool WorthFolding(const ir::Graph& g, const ir::Node& n) {
   std::uint64_t in = 0;
@@ -78,7 +80,11 @@ Status Run(ir::Graph& g, const target::Profile&, int* changes) {
 
 namespace npukit::pass {
 constinit const passes::PassDef fold_constants = {
-    .name = "fold_constants", .summary = "compute what is known before run time", .run = passes::Run};
+    .name = "fold_constants",
+    .summary = "compute what is known before run time",
+    .run = passes::Run};
 constinit const passes::PassDef fold_constants_again = {
-    .name = "fold_constants_again", .summary = "compute what layout and fusion made known", .run = passes::Run};
+    .name = "fold_constants_again",
+    .summary = "compute what layout and fusion made known",
+    .run = passes::Run};
 }  // namespace npukit::pass

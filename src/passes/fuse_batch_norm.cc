@@ -1,6 +1,7 @@
-// Constants that scale and shift a channel go into the weights and bias of the conv2d, conv_transpose2d or matmul next to
-// them: batch_normalization, and mul, div, add, sub by a constant (one number or one per channel), behind it; before a
-// conv2d too, a shift only where nothing is padded (padding is not shifted). New weights are computed in double and rounded
+// Constants that scale and shift a channel go into the weights and bias of the conv2d,
+// conv_transpose2d or matmul next to them: batch_normalization, and mul, div, add, sub by a
+// constant (one number or one per channel), behind it; before a conv2d or matmul too, a shift only
+// where nothing is padded (padding is not shifted). New weights are computed in double and rounded
 // once. Agreement: 1e-5 of the largest result.
 #include <cmath>
 #include <vector>
@@ -27,9 +28,10 @@ const tensor::Value* F32(const ir::Graph& g, ValueId id) {
   return v && v->is_tensor() && v->dtype() == tensor::DType::kF32 ? v : nullptr;
 }
 
-// A constant as one number per channel of `x`, whose channels are dimension `axis` of `rank`; empty when it is something
-// else, or would broadcast x to a larger shape.
-Doubles PerChannel(const tensor::Value& v, std::size_t rank, std::size_t axis, std::size_t channels) {
+// A constant as one number per channel of `x`, whose channels are dimension `axis` of `rank`; empty
+// when it is something else, or would broadcast x to a larger shape.
+Doubles PerChannel(const tensor::Value& v, std::size_t rank, std::size_t axis,
+                   std::size_t channels) {
   if (v.dims().size() > rank) return {};
   const auto data = v.as<float>();
   if (v.count() == 1) return Doubles(channels, data[0]);
@@ -42,8 +44,8 @@ Doubles PerChannel(const tensor::Value& v, std::size_t rank, std::size_t axis, s
 }
 
 // The node as a channel affine of its one variable input.
-std::optional<ChannelAffine> MatchAffine(const ir::Graph& g, const ir::Node& n, std::size_t rank, std::size_t axis,
-                                         std::size_t channels) {
+std::optional<ChannelAffine> MatchAffine(const ir::Graph& g, const ir::Node& n, std::size_t rank,
+                                         std::size_t axis, std::size_t channels) {
   if (n.is_foreign() || !n.epilogue.empty()) return std::nullopt;
   ChannelAffine a;
   if (n.op == &op::batch_normalization) {
@@ -88,8 +90,8 @@ std::optional<ChannelAffine> MatchAffine(const ir::Graph& g, const ir::Node& n, 
 struct Producer {
   const tensor::Value* weights = nullptr;
   const tensor::Value* bias = nullptr;
-  std::size_t rank = 0;     // of its result
-  std::size_t axis = 0;     // of the channels in its result
+  std::size_t rank = 0;  // of its result
+  std::size_t axis = 0;  // of the channels in its result
   std::size_t channels = 0;
 };
 std::optional<Producer> AsProducer(const ir::Graph& g, const ir::Node& n) {
@@ -105,7 +107,9 @@ std::optional<Producer> AsProducer(const ir::Graph& g, const ir::Node& n) {
   }
   const tensor::Dims& w = p.weights->dims();
   if (conv || transposed) {
-    if (w.size() != 4) return std::nullopt;
+    const std::int64_t group = n.attrs.Int("group", 1);
+    if (w.size() != 4 || p.weights->count() == 0 || group < 1 || w[0] % group != 0)
+      return std::nullopt;
     p.rank = 4;
     p.axis = n.attrs.String("layout", "NCHW") == "NHWC" ? 3 : 1;
     p.channels = static_cast<std::size_t>(conv ? w[0] : w[1] * n.attrs.Int("group", 1));
@@ -116,7 +120,8 @@ std::optional<Producer> AsProducer(const ir::Graph& g, const ir::Node& n) {
     p.axis = p.rank - 1;
     p.channels = static_cast<std::size_t>(w[1]);
   }
-  if (p.channels == 0 || (p.bias && static_cast<std::size_t>(p.bias->count()) != p.channels)) return std::nullopt;
+  if (p.channels == 0 || (p.bias && static_cast<std::size_t>(p.bias->count()) != p.channels))
+    return std::nullopt;
   return p;
 }
 
@@ -127,10 +132,12 @@ std::size_t OutChannel(const ir::Node& n, const tensor::Dims& w, std::size_t i) 
   if (n.op == &op::conv2d) return i / plane;
   const auto per_group = static_cast<std::size_t>(w[1]);
   const std::size_t in_per_group = static_cast<std::size_t>(w[0] / n.attrs.Int("group", 1));
-  return (i / plane) / in_per_group * per_group + i / static_cast<std::size_t>(w[2] * w[3]) % per_group;
+  return (i / plane) / in_per_group * per_group +
+         i / static_cast<std::size_t>(w[2] * w[3]) % per_group;
 }
 
-Result<ValueId> AddFloats(ir::Graph& g, std::string name, const tensor::Dims& dims, const Doubles& v) {
+Result<ValueId> AddFloats(ir::Graph& g, std::string name, const tensor::Dims& dims,
+                          const Doubles& v) {
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value t, tensor::Value::Allocate(tensor::DType::kF32, dims));
   for (std::size_t i = 0; i < v.size(); ++i) t.as_mutable<float>()[i] = static_cast<float>(v[i]);
   return g.AddConstant(std::move(name), std::move(t));
@@ -155,20 +162,24 @@ class Folding {
   }
 
  private:
-  Result<ir::Node> WithParameters(const ir::Node& like, const Doubles& weights, const tensor::Dims& dims,
-                                  const Doubles& bias, bool has_bias) {
+  Result<ir::Node> WithParameters(const ir::Node& like, const Doubles& weights,
+                                  const tensor::Dims& dims, const Doubles& bias, bool has_bias) {
     ir::Node n = like;
-    NPUKIT_ASSIGN_OR_RETURN(n.inputs[1], AddFloats(g_, NameOf(g_, like.inputs[1], ""), dims, weights));
+    NPUKIT_ASSIGN_OR_RETURN(n.inputs[1],
+                            AddFloats(g_, NameOf(g_, like.inputs[1], ""), dims, weights));
     if (has_bias) {
       n.inputs.resize(3, kNoValue);
-      const std::string name =
-          like.inputs.size() > 2 && like.inputs[2] != kNoValue ? NameOf(g_, like.inputs[2], "") : like.name + "_bias";
-      NPUKIT_ASSIGN_OR_RETURN(n.inputs[2], AddFloats(g_, name, {static_cast<std::int64_t>(bias.size())}, bias));
+      const std::string name = like.inputs.size() > 2 && like.inputs[2] != kNoValue
+                                   ? NameOf(g_, like.inputs[2], "")
+                                   : like.name + "_bias";
+      NPUKIT_ASSIGN_OR_RETURN(n.inputs[2],
+                              AddFloats(g_, name, {static_cast<std::int64_t>(bias.size())}, bias));
     }
     return n;
   }
 
-  // The node in `slot` scales or shifts the result of a convolution or matmul that nobody else reads.
+  // The node in `slot` scales or shifts the result of a convolution or matmul that nobody else
+  // reads.
   Result<bool> FoldBehind(std::size_t slot) {
     for (const ValueId id : rw_.node(slot).inputs) {
       const auto producer = rw_.Producer(id);
@@ -180,7 +191,8 @@ class Folding {
       const ir::Node old = rw_.node(*producer);
       const tensor::Dims dims = p->weights->dims();
       Doubles weights(p->weights->as<float>().begin(), p->weights->as<float>().end());
-      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= a->scale[OutChannel(old, dims, i)];
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] *= a->scale[OutChannel(old, dims, i)];
       Doubles bias(p->channels, 0);
       bool has_bias = p->bias != nullptr;
       for (std::size_t c = 0; c < bias.size(); ++c) {
@@ -198,43 +210,50 @@ class Folding {
     return false;
   }
 
-  // The node in `slot` is a conv2d whose input is scaled or shifted for it alone.
+  // The node in `slot` is a conv2d or matmul whose input is scaled or shifted for it alone.
   Result<bool> FoldBefore(std::size_t slot) {
     const ir::Node& n = rw_.node(slot);
-    if (n.op != &op::conv2d || !rw_.Producer(n.inputs[0]) || !rw_.SingleUse(n.inputs[0])) return false;
+    const bool conv = n.op == &op::conv2d;
+    if (!conv && n.op != &op::matmul) return false;
     const auto p = AsProducer(g_, n);
-    if (!p) return false;
+    const auto before = rw_.Producer(n.inputs[0]);
+    if (!p || !before || !rw_.SingleUse(n.inputs[0])) return false;
+    const tensor::Type& x = g_.value(n.inputs[0]).type;
+    if (!x.shape || x.shape->rank() < 2) return false;
     const tensor::Dims dims = p->weights->dims();
-    const auto group = static_cast<std::size_t>(n.attrs.Int("group", 1));
-    const std::size_t in_per_group = static_cast<std::size_t>(dims[1]);
-    const std::size_t before = *rw_.Producer(n.inputs[0]);
-    const auto a = MatchAffine(g_, rw_.node(before), 4, p->axis, in_per_group * group);
-    if (!a || !SameRank(a->x, 4)) return false;
+    const auto group = static_cast<std::size_t>(conv ? n.attrs.Int("group", 1) : 1);
+    const auto in_per_group = static_cast<std::size_t>(conv ? dims[1] : dims[0]);
+    const std::size_t rank = x.shape->rank();
+    const auto a =
+        MatchAffine(g_, rw_.node(*before), rank, conv ? p->axis : rank - 1, in_per_group * group);
+    if (!a || !HasRank(a->x, rank)) return false;
     bool shifts = false;
     for (const double s : a->shift) shifts = shifts || s != 0;
-    if (shifts && !IsUnpadded(n)) return false;
+    if (conv && shifts && !IsUnpadded(n)) return false;
 
-    const std::size_t taps = static_cast<std::size_t>(dims[2] * dims[3]);
+    const std::size_t taps = conv ? static_cast<std::size_t>(dims[2] * dims[3]) : 1;
     const std::size_t out_per_group = p->channels / group;
     Doubles weights(p->weights->as<float>().begin(), p->weights->as<float>().end());
     Doubles bias(p->channels, 0);
     if (p->bias) bias.assign(p->bias->as<float>().begin(), p->bias->as<float>().end());
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      const std::size_t out = i / (in_per_group * taps);
-      const std::size_t in = out / out_per_group * in_per_group + i / taps % in_per_group;
+      const std::size_t out = OutChannel(n, dims, i);
+      const std::size_t in =
+          conv ? out / out_per_group * in_per_group + i / taps % in_per_group : i / p->channels;
       bias[out] += weights[i] * a->shift[in];
       weights[i] *= a->scale[in];
     }
     const ir::Node old = n;
-    NPUKIT_ASSIGN_OR_RETURN(ir::Node fused, WithParameters(old, weights, dims, bias, p->bias || shifts));
+    NPUKIT_ASSIGN_OR_RETURN(ir::Node fused,
+                            WithParameters(old, weights, dims, bias, p->bias || shifts));
     fused.inputs[0] = a->x;
-    MergeFrom(fused, rw_.node(before));
-    rw_.Erase(before);
+    MergeFrom(fused, rw_.node(*before));
+    rw_.Erase(*before);
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, std::move(fused)));
     return true;
   }
 
-  bool SameRank(ValueId id, std::size_t rank) const {
+  bool HasRank(ValueId id, std::size_t rank) const {
     const tensor::Type& t = g_.value(id).type;
     return t.is_tensor() && t.shape && t.shape->rank() == rank;
   }

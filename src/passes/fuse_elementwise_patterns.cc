@@ -1,9 +1,9 @@
 // What exporters spell out in pieces gets its name back:
-//   clip(x * a + b, 0, 1), or a scaled form such as clip(x + 3, 0, 6) / 6   ->  hard_sigmoid(x; a, b)
-//   x * hard_sigmoid(x; 1/6, 1/2), also as x * clip(x + 3, 0, 6) / 6       ->  hard_swish(x)
-//   x * sigmoid(x)                                                         ->  swish(x)
-// in every order of multiplying and dividing. Agreement: 1e-6 of the largest result (constants such as 1/6 are rounded once
-// instead of twice).
+//   clip(x * a + b, 0, 1), or a scaled form such as clip(x + 3, 0, 6) / 6   ->  hard_sigmoid(x; a,
+//   b) x * hard_sigmoid(x; 1/6, 1/2), also as x * clip(x + 3, 0, 6) / 6       ->  hard_swish(x) x *
+//   sigmoid(x)                                                         ->  swish(x)
+// in every order of multiplying and dividing. Agreement: 1e-6 of the largest result (constants such
+// as 1/6 are rounded once instead of twice).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -17,7 +17,9 @@ namespace {
 using ir::kNoValue;
 using ir::ValueId;
 
-bool Near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)); }
+bool Near(double a, double b) {
+  return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
+}
 
 // scale * hard_sigmoid(x; alpha, beta), and the slots whose nodes say so, the last one first.
 struct Gate {
@@ -107,7 +109,8 @@ class Patterns {
     }
     if (n.op == &op::clip) {
       const double top = n.attrs.Float("max", INFINITY);
-      if (n.attrs.Float("min", -INFINITY) != 0 || !std::isfinite(top) || top <= 0) return std::nullopt;
+      if (n.attrs.Float("min", -INFINITY) != 0 || !std::isfinite(top) || top <= 0)
+        return std::nullopt;
       const Affine a = MatchAffine(n.inputs[0]);
       gate = {a.x, top, a.k / top, a.b / top, {slot}};
       gate.slots.insert(gate.slots.end(), a.slots.begin(), a.slots.end());
@@ -116,7 +119,8 @@ class Patterns {
     const auto s = MatchScaled(n);
     if (!s || !Swallowable(s->input)) return std::nullopt;
     const std::size_t inner = *rw_.Producer(s->input);
-    if (rw_.node(inner).op != &op::clip && rw_.node(inner).op != &op::hard_sigmoid) return std::nullopt;
+    if (rw_.node(inner).op != &op::clip && rw_.node(inner).op != &op::hard_sigmoid)
+      return std::nullopt;
     auto g = MatchGate(inner);
     if (!g) return std::nullopt;
     g->scale *= s->k;
@@ -150,7 +154,8 @@ class Patterns {
       gate->scale *= s->k;
       gate->slots.insert(gate->slots.begin(), slot);
     }
-    if (!Near(gate->scale, 1) || !Near(gate->alpha, 1.0 / 6) || !Near(gate->beta, 0.5)) return false;
+    if (!Near(gate->scale, 1) || !Near(gate->alpha, 1.0 / 6) || !Near(gate->beta, 0.5))
+      return false;
     return Put(op::hard_swish, *gate, {});
   }
 
@@ -172,7 +177,8 @@ class Patterns {
     for (const int side : {0, 1}) {
       const ValueId id = n.inputs[static_cast<std::size_t>(side)];
       const ir::Node* s = rw_.ProducerNode(id, op::sigmoid);
-      if (!s || !rw_.SingleUse(id) || s->inputs[0] != n.inputs[static_cast<std::size_t>(1 - side)]) continue;
+      if (!s || !rw_.SingleUse(id) || s->inputs[0] != n.inputs[static_cast<std::size_t>(1 - side)])
+        continue;
       return Put(op::swish, Gate{s->inputs[0], 1, 0, 0, {slot, *rw_.Producer(id)}}, {});
     }
     return false;
@@ -180,7 +186,11 @@ class Patterns {
 
   // One node in the place of the gate's last one.
   Result<bool> Put(const ops::OpDef& op, const Gate& gate, ops::Attrs attrs) {
-    if (g_.value(rw_.node(gate.slots[0]).outputs[0]).type.dtype != g_.value(gate.x).type.dtype) return false;
+    // A constant of higher rank would have changed the shape on the way.
+    const tensor::Type& from = g_.value(gate.x).type;
+    const tensor::Type& to = g_.value(rw_.node(gate.slots[0]).outputs[0]).type;
+    if (!from.is_tensor() || from.dtype != to.dtype || !from.shape || !to.shape) return false;
+    if (from.shape->rank() != to.shape->rank()) return false;
     ir::Node fused = NodeLike(rw_.node(gate.slots[0]), op, {gate.x}, std::move(attrs));
     for (const std::size_t s : gate.slots) MergeFrom(fused, rw_.node(s));
     for (std::size_t i = 1; i < gate.slots.size(); ++i) rw_.Erase(gate.slots[i]);

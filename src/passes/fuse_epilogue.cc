@@ -1,6 +1,7 @@
-// Elementwise readers go into the loop that makes their input: the epilogue of conv2d, conv_transpose2d and matmul. Two or
-// more elementwise operators in a row become a `chain`. An operand may be one number, one per channel (the last dimension)
-// or of the result's shape; others are not fused. Exact: the same operations in the same order.
+// Elementwise readers go into the loop that makes their input: the epilogue of conv2d,
+// conv_transpose2d and matmul. Two or more elementwise operators in a row become a `chain`. An
+// operand may be one number, one per channel (the last dimension) or of the result's shape; others
+// are not fused. Exact: the same operations in the same order.
 #include "passes/list.h"
 #include "passes/rewrite.h"
 
@@ -11,13 +12,15 @@ using ir::kNoValue;
 using ir::ValueId;
 
 bool IsElementwise(const ir::Node& n) {
-  if (n.is_foreign() || !n.bodies.empty() || n.op == &op::chain || n.outputs.size() != 1) return false;
+  if (n.is_foreign() || !n.bodies.empty() || n.op == &op::chain || n.outputs.size() != 1)
+    return false;
   if (n.op->loop == ops::LoopShape::kUnary) return n.inputs.size() == 1;
   return n.op->loop == ops::LoopShape::kBinary && n.inputs.size() == 2;
 }
 
 bool CarriesEpilogue(const ir::Node& n) {
-  return n.op == &op::conv2d || n.op == &op::conv_transpose2d || n.op == &op::matmul || n.op == &op::chain;
+  return n.op == &op::conv2d || n.op == &op::conv_transpose2d || n.op == &op::matmul ||
+         n.op == &op::chain;
 }
 
 // One number, one per channel, or the whole shape.
@@ -32,15 +35,18 @@ bool OperandFits(const tensor::Type& operand, const tensor::Type& result, bool c
   return channels_last && count == have.back() && have.back() == want.back();
 }
 
-// An elementwise node as a step on `running`; nullopt where it cannot be one. `operand` is what it reads besides.
+// An elementwise node as a step on `running`; nullopt where it cannot be one. `operand` is what it
+// reads besides.
 struct Step {
   ops::EpilogueStep step;
   ValueId operand = kNoValue;
 };
-std::optional<Step> AsStep(const ir::Graph& g, const ir::Node& n, ValueId running, bool channels_last) {
+std::optional<Step> AsStep(const ir::Graph& g, const ir::Node& n, ValueId running,
+                           bool channels_last) {
   const tensor::Type& before = g.value(running).type;
   const tensor::Type& after = g.value(n.outputs[0]).type;
-  if (!SameStaticShape(before, after) || before.dtype != after.dtype || !tensor::IsFloat(after.dtype)) {
+  if (!SameStaticShape(before, after) || before.dtype != after.dtype ||
+      !tensor::IsFloat(after.dtype)) {
     return std::nullopt;  // integers are shape arithmetic: nothing to gain
   }
   Step s;
@@ -54,12 +60,13 @@ std::optional<Step> AsStep(const ir::Graph& g, const ir::Node& n, ValueId runnin
   return s;
 }
 
-// Appends the step, and its operand as the last input. Absent optional inputs are filled in first, so that an operand never
-// sits where the operator's own bias would.
+// Appends the step, and its operand as the last input. Absent optional inputs are filled in first,
+// so that an operand never sits where the operator's own bias would.
 void Append(ir::Node* into, Step s) {
   if (s.operand != kNoValue) {
     const int own = into->op->max_inputs;
-    while (own >= 0 && into->inputs.size() < static_cast<std::size_t>(own)) into->inputs.push_back(kNoValue);
+    while (own >= 0 && into->inputs.size() < static_cast<std::size_t>(own))
+      into->inputs.push_back(kNoValue);
     s.step.operand = static_cast<int>(into->inputs.size());
     into->inputs.push_back(s.operand);
   }
@@ -114,7 +121,8 @@ class Fusion {
     return true;
   }
 
-  // An elementwise node behind another one: both become a chain, which later ones then join as its epilogue.
+  // An elementwise node behind another one: both become a chain, which later ones then join as its
+  // epilogue.
   Result<bool> IntoChain(std::size_t slot) {
     const ir::Node n = rw_.node(slot);
     for (const ValueId middle : n.inputs) {

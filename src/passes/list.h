@@ -1,5 +1,5 @@
-// Every pass by name, declared from passes.inc: a pass without a list line does not compile, a line without a file does
-// not link. Definitions are constants.
+// Every pass by name, declared from passes.inc: a pass without a list line does not compile, a line
+// without a file does not link. Definitions are constants.
 #pragma once
 
 #include "passes/pass.h"

@@ -15,5 +15,7 @@ Status Run(ir::Graph& g, const target::Profile&, int* changes) {
 
 namespace npukit::pass {
 constinit const passes::PassDef remove_dead = {
-    .name = "remove_dead", .summary = "drop nodes nobody reads and values nobody uses", .run = passes::Run};
+    .name = "remove_dead",
+    .summary = "drop nodes nobody reads and values nobody uses",
+    .run = passes::Run};
 }  // namespace npukit::pass

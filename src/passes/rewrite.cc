@@ -11,7 +11,8 @@ namespace npukit::passes {
 Rewriter::Rewriter(ir::Graph& g) : g_(g), uses_(g), alive_(g.nodes.size(), true) {}
 
 std::optional<std::size_t> Rewriter::Producer(ir::ValueId id) const {
-  if (id == ir::kNoValue || id >= uses_.producer.size() || uses_.producer[id] < 0) return std::nullopt;
+  if (id == ir::kNoValue || id >= uses_.producer.size() || uses_.producer[id] < 0)
+    return std::nullopt;
   return static_cast<std::size_t>(uses_.producer[id]);
 }
 
@@ -29,7 +30,8 @@ void Rewriter::Link(std::size_t slot) {
   uses_.producer.resize(g_.values.size(), -1);
   uses_.readers.resize(g_.values.size());
   uses_.is_output.resize(g_.values.size(), false);
-  for (const ir::ValueId id : g_.nodes[slot].outputs) uses_.producer[id] = static_cast<std::int32_t>(slot);
+  for (const ir::ValueId id : g_.nodes[slot].outputs)
+    uses_.producer[id] = static_cast<std::int32_t>(slot);
   for (const ir::ValueId id : g_.nodes[slot].inputs) {
     if (id != ir::kNoValue) uses_.readers[id].push_back(static_cast<std::uint32_t>(slot));
   }
@@ -65,12 +67,14 @@ void Rewriter::Erase(std::size_t slot) {
 bool Rewriter::Bypass(std::size_t slot, ir::ValueId with) {
   const ir::ValueId out = g_.nodes[slot].outputs[0];
   if (uses_.is_output[out]) {
-    // `out` keeps its id and name: the producer of `with` makes it instead, and readers of `with` follow.
+    // `out` keeps its id and name: the producer of `with` makes it instead, and readers of `with`
+    // follow.
     const auto producer = Producer(with);
     if (!producer || uses_.is_output[with]) return false;
     Erase(slot);
     for (const std::uint32_t reader : std::vector<std::uint32_t>(uses_.readers[with])) {
-      if (std::find(g_.nodes[reader].inputs.begin(), g_.nodes[reader].inputs.end(), with) == g_.nodes[reader].inputs.end()) {
+      if (std::find(g_.nodes[reader].inputs.begin(), g_.nodes[reader].inputs.end(), with) ==
+          g_.nodes[reader].inputs.end()) {
         continue;
       }
       Unlink(reader);
@@ -101,11 +105,13 @@ void Rewriter::Finish() {
 
 void MergeFrom(ir::Node& into, const ir::Node& other) {
   std::vector<std::uint32_t> all;
-  std::set_union(into.from.begin(), into.from.end(), other.from.begin(), other.from.end(), std::back_inserter(all));
+  std::set_union(into.from.begin(), into.from.end(), other.from.begin(), other.from.end(),
+                 std::back_inserter(all));
   into.from = std::move(all);
 }
 
-ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::ValueId> inputs, ops::Attrs attrs) {
+ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::ValueId> inputs,
+                  ops::Attrs attrs) {
   ir::Node n;
   n.op = &op;
   n.name = like.name;
@@ -118,12 +124,14 @@ ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::Va
 
 std::optional<float> ScalarConstant(const ir::Graph& g, ir::ValueId id) {
   const tensor::Value* v = g.constant(id);
-  if (!v || !v->is_tensor() || v->dtype() != tensor::DType::kF32 || v->count() != 1) return std::nullopt;
+  if (!v || !v->is_tensor() || v->dtype() != tensor::DType::kF32 || v->count() != 1)
+    return std::nullopt;
   return v->as<float>()[0];
 }
 
 std::optional<WithConstant> MatchWithConstant(const ir::Graph& g, const ir::Node& n) {
-  if (n.is_foreign() || n.op->loop != ops::LoopShape::kBinary || n.inputs.size() != 2) return std::nullopt;
+  if (n.is_foreign() || n.op->loop != ops::LoopShape::kBinary || n.inputs.size() != 2)
+    return std::nullopt;
   const bool first = g.is_constant(n.inputs[0]);
   if (first == g.is_constant(n.inputs[1])) return std::nullopt;
   return WithConstant{n.inputs[first ? 1 : 0], n.inputs[first ? 0 : 1], first};
@@ -134,10 +142,13 @@ bool SameStaticShape(const tensor::Type& a, const tensor::Type& b) {
 }
 
 ir::ValueId AddInt64s(ir::Graph& g, std::string name, const std::vector<std::int64_t>& v) {
-  return g.AddConstant(std::move(name), tensor::Value::FromVector(tensor::DType::kI64,
-                                                                  {static_cast<std::int64_t>(v.size())}, v));
+  return g.AddConstant(
+      std::move(name),
+      tensor::Value::FromVector(tensor::DType::kI64, {static_cast<std::int64_t>(v.size())}, v));
 }
 
-std::string NameOf(const ir::Graph& g, ir::ValueId id, std::string_view suffix) { return Cat(g.value(id).name, suffix); }
+std::string NameOf(const ir::Graph& g, ir::ValueId id, std::string_view suffix) {
+  return Cat(g.value(id).name, suffix);
+}
 
 }  // namespace npukit::passes

@@ -1,8 +1,10 @@
-// What passes share: editing a graph while knowing who makes and who reads each value, and asking about constants.
+// What passes share: editing a graph while knowing who makes and who reads each value, and asking
+// about constants.
 //
-// A Rewriter keeps `Uses` true through its edits. Nodes keep their slot (index) until Finish, so a pass may walk slots
-// forwards while it edits; erased slots are skipped with `alive`. Fusing puts the result into the *reader's* slot: there
-// all operands are already made, so the order stays topological.
+// A Rewriter keeps `Uses` true through its edits. Nodes keep their slot (index) until Finish, so a
+// pass may walk slots forwards while it edits; erased slots are skipped with `alive`. Fusing puts
+// the result into the *reader's* slot: there all operands are already made, so the order stays
+// topological.
 #pragma once
 
 #include <initializer_list>
@@ -27,14 +29,15 @@ class Rewriter {
   std::optional<std::size_t> Producer(ir::ValueId id) const;
   // The node that makes `id` when its operator is `op`; null otherwise.
   const ir::Node* ProducerNode(ir::ValueId id, const ops::OpDef& op) const;
-  // Read exactly once, and neither a graph's nor a state's output: whoever reads it may swallow its producer.
+  // Read exactly once, and neither a graph's nor a state's output: whoever reads it may swallow its
+  // producer.
   bool SingleUse(ir::ValueId id) const;
 
   // Puts `n` in place of the node in `slot` and infers its output types.
   Status Replace(std::size_t slot, ir::Node n);
   void Erase(std::size_t slot);
-  // Makes every reader of the slot's (only) output read `with` instead and erases the slot. False, and nothing done, where
-  // the output is the graph's and `with` cannot take its name.
+  // Makes every reader of the slot's (only) output read `with` instead and erases the slot. False,
+  // and nothing done, where the output is the graph's and `with` cannot take its name.
   bool Bypass(std::size_t slot, ir::ValueId with);
   // Takes out the erased slots.
   void Finish();
@@ -52,10 +55,11 @@ class Rewriter {
 void MergeFrom(ir::Node& into, const ir::Node& other);
 
 // One-output node with the outputs, name and origin of `like`.
-ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::ValueId> inputs, ops::Attrs attrs = {});
+ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::ValueId> inputs,
+                  ops::Attrs attrs = {});
 
-// The number when `id` is an fp32 constant of one element (any rank), so that broadcasting it never changes a shape of
-// rank `rank` or more.
+// The number when `id` is an fp32 constant of one element (any rank), so that broadcasting it never
+// changes a shape of rank `rank` or more.
 std::optional<float> ScalarConstant(const ir::Graph& g, ir::ValueId id);
 
 // A binary node seen as "x with a constant": the constant side may be either.

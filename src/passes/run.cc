@@ -21,7 +21,8 @@ Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions&
     if (std::none_of(all.begin(), all.end(), [&](const PassDef& p) { return p.name == name; })) {
       std::vector<std::string> names;
       for (const PassDef& p : all) names.emplace_back(p.name);
-      return InvalidArgument(Cat("no pass '", Printable(name), "' to skip; there are ", Join(names, ", ")));
+      return InvalidArgument(
+          Cat("no pass '", Printable(name), "' to skip; there are ", Join(names, ", ")));
     }
   }
   for (const PassDef& p : all) {

@@ -1,8 +1,9 @@
 // What changes nothing goes away, and what has a plainer form gets it:
-//   identity, cast to the same type, x*1, x/1, x+0, x-0, concat of one, reshape to its own shape, transpose by identity: removed
-//   transpose of transpose, reshape of reshape: one; squeeze and unsqueeze: reshape, where the shape is known
-//   x / 2^n -> x * 2^-n;  x ^ 2 -> x * x
-// Agreement: 1 unit in the last place (x^2), otherwise exact but for the sign of zero: -0 + 0 is +0, and x + 0 -> x gives -0.
+//   identity, cast to the same type, x*1, x/1, x+0, x-0, concat of one, reshape to its own shape,
+//   transpose by identity: removed transpose of transpose, reshape of reshape: one; squeeze and
+//   unsqueeze: reshape, where the shape is known x / 2^n -> x * 2^-n;  x ^ 2 -> x * x
+// Agreement: 1 unit in the last place (x^2), otherwise exact but for the sign of zero: -0 + 0 is
+// +0, and x + 0 -> x gives -0.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -23,7 +24,8 @@ class Simplifier {
   Status Run(int* changes) {
     for (std::size_t slot = 0; slot < rw_.slots(); ++slot) {
       if (rw_.node(slot).is_foreign() || !rw_.node(slot).epilogue.empty()) continue;
-      // A node may need several steps: squeeze to reshape, reshape of reshape, reshape to its own shape.
+      // A node may need several steps: squeeze to reshape, reshape of reshape, reshape to its own
+      // shape.
       for (bool changed = true; changed && rw_.alive(slot);) {
         NPUKIT_ASSIGN_OR_RETURN(changed, Step(slot));
         *changes += changed ? 1 : 0;
@@ -55,7 +57,8 @@ class Simplifier {
   // Every element of the constant is `v`, and using it does not change the shape of x.
   bool IsNeutral(const WithConstant& m, const ir::Node& n, double v) const {
     const tensor::Value& c = *g_.constant(m.constant);
-    if (!c.is_tensor() || c.count() < 1 || c.count() > 65536 || c.dtype() == tensor::DType::kString) return false;
+    if (!c.is_tensor() || c.count() < 1 || c.count() > 65536 || c.dtype() == tensor::DType::kString)
+      return false;
     for (std::int64_t i = 0; i < c.count(); ++i) {
       if (tensor::ElementAsDouble(c, i) != v) return false;
     }
@@ -113,11 +116,13 @@ class Simplifier {
     const ir::Node& n = rw_.node(slot);
     const ir::Node* inner = rw_.ProducerNode(n.inputs[0], op::reshape);
     if (!inner || !TypeOf(n.outputs[0]).is_static()) return false;
-    const ValueId dims = AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
+    const ValueId dims =
+        AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
     return Swallow(slot, *inner, NodeLike(n, op::reshape, {inner->inputs[0], dims}));
   }
 
-  // `merged` reads what `inner` read. The inner node stays while others read it, and dies unread otherwise.
+  // `merged` reads what `inner` read. The inner node stays while others read it, and dies unread
+  // otherwise.
   Result<bool> Swallow(std::size_t slot, const ir::Node& inner, ir::Node merged) {
     MergeFrom(merged, inner);
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, std::move(merged)));
@@ -127,7 +132,8 @@ class Simplifier {
   Result<bool> ToReshape(std::size_t slot) {
     const ir::Node& n = rw_.node(slot);
     if (!TypeOf(n.inputs[0]).is_tensor() || !TypeOf(n.outputs[0]).is_static()) return false;
-    const ValueId dims = AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
+    const ValueId dims =
+        AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::reshape, {n.inputs[0], dims})));
     return true;
   }
@@ -141,7 +147,8 @@ class Simplifier {
     auto inverse = tensor::Value::Allocate(tensor::DType::kF32, g_.constant(n.inputs[1])->dims());
     if (!inverse.ok()) return inverse.status();
     inverse->as_mutable<float>()[0] = 1 / *c;
-    const ValueId k = g_.AddConstant(NameOf(g_, n.inputs[1], "_inverse"), std::move(inverse).value());
+    const ValueId k =
+        g_.AddConstant(NameOf(g_, n.inputs[1], "_inverse"), std::move(inverse).value());
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::mul, {n.inputs[0], k})));
     return true;
   }
@@ -162,7 +169,8 @@ class Simplifier {
 
 Status Run(ir::Graph& g, const target::Profile&, int* changes) {
   NPUKIT_RETURN_IF_ERROR(Simplifier(g).Run(changes));
-  // Transposes and reshapes that were merged into their readers are dead now; later passes count readers.
+  // Transposes and reshapes that were merged into their readers are dead now; later passes count
+  // readers.
   ir::RemoveDead(g);
   return OkStatus();
 }
@@ -172,5 +180,7 @@ Status Run(ir::Graph& g, const target::Profile&, int* changes) {
 
 namespace npukit::pass {
 constinit const passes::PassDef simplify = {
-    .name = "simplify", .summary = "remove what changes nothing, merge movements", .run = passes::Run};
+    .name = "simplify",
+    .summary = "remove what changes nothing, merge movements",
+    .run = passes::Run};
 }  // namespace npukit::pass
