@@ -24,11 +24,13 @@ constexpr std::array kCommands = {
 };
 
 // Verbs that other versions have.
-constexpr std::array<std::string_view, 8> kNotYet = {"compare",  "conformance", "explain", "export",
-                                                     "probe",    "quantize",    "serve",   "validate"};
+constexpr std::array<std::string_view, 8> kNotYet = {
+    "compare", "conformance", "explain", "export", "probe", "quantize", "serve", "validate"};
 
 std::string Overview() {
-  std::string text = "npukit takes a trained network to a phone's NPU and says where every operator runs.\n\nUsage: npukit VERB ...\n\n";
+  std::string text =
+      "npukit takes a trained network to a phone's NPU and says where every operator "
+      "runs.\n\nUsage: npukit VERB ...\n\n";
   for (const Command* c : kCommands) text += fmt::format("  {:<9} {}\n", c->name, c->summary);
   return text + "\nnpukit help VERB says everything about one; npukit --version.\n";
 }
@@ -43,7 +45,8 @@ int NoSuchVerb(std::string_view verb) {
     return Usage(fmt::format("{}: not in this version", verb));
   }
   std::string there;
-  for (const Command* c : kCommands) there += fmt::format("{}{}", there.empty() ? "" : ", ", c->name);
+  for (const Command* c : kCommands)
+    there += fmt::format("{}{}", there.empty() ? "" : ", ", c->name);
   return Usage(fmt::format("no verb \"{}\"; there is: {}", Printable(verb), there));
 }
 
@@ -73,7 +76,8 @@ int Dispatch(std::span<const char* const> words) {
   }
   const Command* command = FindCommand(verb);
   if (command == nullptr) {
-    if (verb.starts_with("-")) return Usage(fmt::format("{}: a verb comes first; see npukit help", Printable(verb)));
+    if (verb.starts_with("-"))
+      return Usage(fmt::format("{}: a verb comes first; see npukit help", Printable(verb)));
     return NoSuchVerb(verb);
   }
   const auto parsed = Parse(*command, rest);
@@ -98,7 +102,9 @@ const Command* FindCommand(std::string_view name) {
 }
 
 int Main(std::span<const char* const> words) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a write error, reported and cleaned up like a full disk
+  std::signal(
+      SIGXFSZ,
+      SIG_IGN);  // a file over the limit is a write error, reported and cleaned up like a full disk
   try {
     return Dispatch(words);
   } catch (const std::bad_alloc&) {

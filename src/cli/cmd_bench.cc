@@ -6,10 +6,11 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice, Flag::kTarget,      Flag::kSet,    Flag::kShape,
-                               Flag::kInput,     Flag::kInputs, Flag::kOutputDir,   Flag::kPrecision,
-                               Flag::kThreads,   Flag::kSeed,   Flag::kStrictNpu,   Flag::kAllow,  Flag::kOps,
-                               Flag::kConcurrency, Flag::kBudget, Flag::kIterations};
+constexpr std::array kFlags = {
+    Flag::kModel,  Flag::kDevice,    Flag::kTarget,    Flag::kSet,       Flag::kShape,
+    Flag::kInput,  Flag::kInputs,    Flag::kOutputDir, Flag::kPrecision, Flag::kThreads,
+    Flag::kSeed,   Flag::kStrictNpu, Flag::kAllow,     Flag::kOps,       Flag::kConcurrency,
+    Flag::kBudget, Flag::kIterations};
 
 int Bench(const Options& o, Context& context) {
   const auto options = context.ModelOptionsOf();
@@ -32,10 +33,13 @@ int Bench(const Options& o, Context& context) {
 constinit const Command command::bench = {
     .name = "bench",
     .summary = "Latency, throughput, memory and energy of a model or a package.",
-    .details = "One first inference, a warm-up of 200 ms, then at least --iterations and at least --budget-ms of them. For a\n"
-               "simulated device latency and energy are modelled: no warm-up is needed and few iterations do; wall time is\n"
-               "given beside them.\n"
-               "Exit status: as npukit run.",
+    .details =
+        "One first inference, a warm-up of 200 ms, then at least --iterations and at least "
+        "--budget-ms of them. For a\n"
+        "simulated device latency and energy are modelled: no warm-up is needed and few iterations "
+        "do; wall time is\n"
+        "given beside them.\n"
+        "Exit status: as npukit run.",
     .flags = kFlags,
     .run = Bench,
 };

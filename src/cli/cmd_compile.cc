@@ -25,9 +25,12 @@ int Compile(const Options& o, Context& context) {
 constinit const Command command::compile = {
     .name = "compile",
     .summary = "Import, rewrite, place, tile and pack a model for a target into one package.",
-    .details = "One program per --shape and set of devices; a program for the CPU alone is always added, unless --no-cpu.\n"
-               "Exit status: 0 written (operators on the CPU are no finding), 1 with --strict-npu when an operator falls off\n"
-               "the NPU (nothing is written), 2 bad input or usage, 3 failure after work began.",
+    .details =
+        "One program per --shape and set of devices; a program for the CPU alone is always added, "
+        "unless --no-cpu.\n"
+        "Exit status: 0 written (operators on the CPU are no finding), 1 with --strict-npu when an "
+        "operator falls off\n"
+        "the NPU (nothing is written), 2 bad input or usage, 3 failure after work began.",
     .flags = kFlags,
     .run = Compile,
 };

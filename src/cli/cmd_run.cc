@@ -6,8 +6,10 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice,    Flag::kTarget,  Flag::kSet,  Flag::kShape,     Flag::kInput, Flag::kInputs,
-                               Flag::kOutputDir, Flag::kPrecision, Flag::kThreads, Flag::kSeed, Flag::kStrictNpu, Flag::kAllow};
+constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice,  Flag::kTarget, Flag::kSet,
+                               Flag::kShape,     Flag::kInput,   Flag::kInputs, Flag::kOutputDir,
+                               Flag::kPrecision, Flag::kThreads, Flag::kSeed,   Flag::kStrictNpu,
+                               Flag::kAllow};
 
 int Run(const Options&, Context& context) {
   const auto options = context.ModelOptionsOf();
@@ -24,9 +26,12 @@ int Run(const Options&, Context& context) {
 constinit const Command command::run = {
     .name = "run",
     .summary = "One inference, of a model (compiled in memory) or a package.",
-    .details = "Inputs that are not given are random: floats in [-1, 1), integers in [0, 8), from --seed and the input's name.\n"
-               "Exit status: 0 fine, 1 with --strict-npu when an operator falls off the NPU, 2 bad input or usage, 3 failure\n"
-               "after work began.",
+    .details =
+        "Inputs that are not given are random: floats in [-1, 1), integers in [0, 8), from --seed "
+        "and the input's name.\n"
+        "Exit status: 0 fine, 1 with --strict-npu when an operator falls off the NPU, 2 bad input "
+        "or usage, 3 failure\n"
+        "after work began.",
     .flags = kFlags,
     .run = Run,
 };

@@ -1,5 +1,5 @@
-// A verb of the command line: name, words of help, flags, and what it does. One per cmd_<verb>.cc, one line in
-// commands.inc.
+// A verb of the command line: name, words of help, flags, and what it does. One per cmd_<verb>.cc,
+// one line in commands.inc.
 #pragma once
 
 #include <span>

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "lab/shapes.h"
 #include "devices/all_lower/all_lower.h"
 #include "devices/all_run/all_run.h"
+#include "lab/shapes.h"
 #include "lab/targets.h"
 #include "report/print.h"
 
@@ -21,19 +21,22 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 int ExitCode(const Status& status) {
   switch (status.code()) {
-    case Code::kOk: return kFine;
+    case Code::kOk:
+      return kFine;
     case Code::kInvalidArgument:
     case Code::kNotFound:
     case Code::kUnsupported:
     case Code::kDataCorrupt:
     case Code::kResourceExhausted:
-    case Code::kUnwritable: return kBadInput;
+    case Code::kUnwritable:
+      return kBadInput;
     case Code::kOutOfMemory:
     case Code::kIo:
     case Code::kDeviceLost:
     case Code::kCancelled:
     case Code::kDeadlineExceeded:
-    case Code::kInternal: return kFailed;
+    case Code::kInternal:
+      return kFailed;
   }
   return kFailed;
 }
@@ -47,9 +50,13 @@ Context::Context(const Options& options) : options_(options) {
   verbose_ = options.verbose || level == "debug";
   kit_.env = &env;
   kit_.lowerings = devices::MakeLowerings();
-  kit_.open_device = [](const std::string& name, const hal::OpenOptions& o) { return devices::OpenDevice(name, o); };
+  kit_.open_device = [](const std::string& name, const hal::OpenOptions& o) {
+    return devices::OpenDevice(name, o);
+  };
   kit_.tool = report::ToolText();
-  kit_.progress = [this](std::string_view what, int done, int total) { Progress(what, done, total); };
+  kit_.progress = [this](std::string_view what, int done, int total) {
+    Progress(what, done, total);
+  };
   kit_.note = [this](const std::string& line) {
     if (!quiet_) Say(line);
   };
@@ -65,7 +72,9 @@ void Context::Progress(std::string_view what, int done, int total) {
   fmt::print(stderr, "{:7.1f} s  {}{}\n", static_cast<double>(now - start_ns_) / 1e9, what, count);
 }
 
-void Context::Say(const std::string& line) const { fmt::print(stderr, "npukit: {}\n", Printable(line, 4000)); }
+void Context::Say(const std::string& line) const {
+  fmt::print(stderr, "npukit: {}\n", Printable(line, 4000));
+}
 
 int Context::Fail(const Status& status) const {
   Say(status.message());

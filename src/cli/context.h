@@ -1,5 +1,5 @@
-// What a verb works with: the devices put together, where words go, and how long it has taken. JSON and text go to stdout,
-// everything else to stderr.
+// What a verb works with: the devices put together, where words go, and how long it has taken. JSON
+// and text go to stdout, everything else to stderr.
 #pragma once
 
 #include <string>
@@ -40,7 +40,8 @@ class Context {
   }
 
   // What most verbs need of their options; the message names the flag.
-  Result<lab::ModelOptions> ModelOptionsOf() const;  // -t, -d, --set, --shape, --strict-npu, --allow
+  Result<lab::ModelOptions> ModelOptionsOf()
+      const;                                     // -t, -d, --set, --shape, --strict-npu, --allow
   Result<lab::RunOptions> RunOptionsOf() const;  // inputs, outputs, threads
 
  private:

@@ -10,38 +10,60 @@ namespace {
 constexpr int kMaxThreads = 1024;
 
 void AddFlag(CLI::App& app, Flag flag, Options& o) {
-  const auto many = [&](const char* names, std::vector<std::string>& values, const char* text, const char* kind) {
-    app.add_option(names, values, text)->type_name(kind)->allow_extra_args(false)->expected(1)->take_all();
+  const auto many = [&](const char* names, std::vector<std::string>& values, const char* text,
+                        const char* kind) {
+    app.add_option(names, values, text)
+        ->type_name(kind)
+        ->allow_extra_args(false)
+        ->expected(1)
+        ->take_all();
   };
   switch (flag) {
     case Flag::kModel:
-      app.add_option("MODEL,-m,--model", o.models, "a model (ONNX) or a package (.npk)")->type_name("FILE")->required();
+      app.add_option("MODEL,-m,--model", o.models, "a model (ONNX) or a package (.npk)")
+          ->type_name("FILE")
+          ->required();
       return;
-    case Flag::kFile: app.add_option("FILE", o.models, "a model (ONNX) or a package (.npk)")->required(); return;
+    case Flag::kFile:
+      app.add_option("FILE", o.models, "a model (ONNX) or a package (.npk)")->required();
+      return;
     case Flag::kWords:
       app.add_option("WORDS", o.words, "\"show T\": every fact of target T")->type_name("TEXT");
       return;
     case Flag::kTarget:
       app.add_option("-t,--target", o.target,
-                     "the chip: a name (npukit targets) or FILE.json; default: the package's own, else host, which has no NPU")
+                     "the chip: a name (npukit targets) or FILE.json; default: the package's own, "
+                     "else host, which has no NPU")
           ->type_name("NAME");
       return;
-    case Flag::kSet: many("--set", o.set, "fact=value: changes a fact of the target; repeatable; recorded", "TEXT"); return;
+    case Flag::kSet:
+      many("--set", o.set, "fact=value: changes a fact of the target; repeatable; recorded",
+           "TEXT");
+      return;
     case Flag::kDevice:
       app.add_option("-d,--device", o.device,
-                     "NPU or CPU alone, AUTO:NPU,CPU (default) for the best there is, HETERO:NPU,CPU for parts on both")
+                     "NPU or CPU alone, AUTO:NPU,CPU (default) for the best there is, "
+                     "HETERO:NPU,CPU for parts on both")
           ->type_name("DEVICE");
       return;
-    case Flag::kOutput: app.add_option("-o,--output", o.output, "the file to write")->type_name("FILE")->required(); return;
-    case Flag::kShape:
-      many("--shape", o.shapes, "NAME=1x3x224x224: fixes an input's shape; twice for one input: two programs", "TEXT");
+    case Flag::kOutput:
+      app.add_option("-o,--output", o.output, "the file to write")->type_name("FILE")->required();
       return;
-    case Flag::kInput: many("--input", o.inputs, "NAME=FILE.npy: an input's values; repeatable; others are random", "TEXT"); return;
+    case Flag::kShape:
+      many("--shape", o.shapes,
+           "NAME=1x3x224x224: fixes an input's shape; twice for one input: two programs", "TEXT");
+      return;
+    case Flag::kInput:
+      many("--input", o.inputs, "NAME=FILE.npy: an input's values; repeatable; others are random",
+           "TEXT");
+      return;
     case Flag::kInputs:
-      app.add_option("--inputs", o.input_folder, "a folder of NAME.npy (\"/\" in names is \"_\")")->type_name("FOLDER");
+      app.add_option("--inputs", o.input_folder, "a folder of NAME.npy (\"/\" in names is \"_\")")
+          ->type_name("FOLDER");
       return;
     case Flag::kOutputDir:
-      app.add_option("--output-dir", o.output_folder, "where outputs are left as NAME.npy")->type_name("FOLDER");
+      app.add_option("--output-dir", o.output_folder, "where outputs are left as NAME.npy")
+          ->type_name("FOLDER");
       return;
     case Flag::kPrecision:
       app.add_option("--precision", o.precision, "take a program of this precision: fp32 or fp16")
@@ -49,28 +71,45 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
           ->type_name("NAME");
       return;
     case Flag::kThreads:
-      app.add_option("--threads", o.threads, "threads of the CPU; default: NPUKIT_THREADS, else the machine's cores")
+      app.add_option("--threads", o.threads,
+                     "threads of the CPU; default: NPUKIT_THREADS, else the machine's cores")
           ->check(CLI::Range(1, kMaxThreads))
           ->type_name("N");
       return;
-    case Flag::kSeed: app.add_option("--seed", o.seed, "of random inputs; default 0")->type_name("N"); return;
-    case Flag::kStrictNpu: app.add_flag("--strict-npu", o.strict_npu, "exit 1 when an operator falls off the NPU"); return;
-    case Flag::kAllow:
-      app.add_option("--allow", o.allow, "operators that may fall off the NPU all the same: softmax,concat")->type_name("LIST");
+    case Flag::kSeed:
+      app.add_option("--seed", o.seed, "of random inputs; default 0")->type_name("N");
       return;
-    case Flag::kNoCpu: app.add_flag("--no-cpu", o.no_cpu, "leave the CPU-only program out"); return;
-    case Flag::kVerify: app.add_flag("--verify", o.verify, "check every segment of a package against its checksum"); return;
-    case Flag::kOps: app.add_flag("--ops", o.ops, "time per step"); return;
+    case Flag::kStrictNpu:
+      app.add_flag("--strict-npu", o.strict_npu, "exit 1 when an operator falls off the NPU");
+      return;
+    case Flag::kAllow:
+      app.add_option("--allow", o.allow,
+                     "operators that may fall off the NPU all the same: softmax,concat")
+          ->type_name("LIST");
+      return;
+    case Flag::kNoCpu:
+      app.add_flag("--no-cpu", o.no_cpu, "leave the CPU-only program out");
+      return;
+    case Flag::kVerify:
+      app.add_flag("--verify", o.verify, "check every segment of a package against its checksum");
+      return;
+    case Flag::kOps:
+      app.add_flag("--ops", o.ops, "time per step");
+      return;
     case Flag::kConcurrency:
-      app.add_option("--concurrency", o.concurrency, "requests in flight; default 1")->check(CLI::Range(1, 256))->type_name("N");
+      app.add_option("--concurrency", o.concurrency, "requests in flight; default 1")
+          ->check(CLI::Range(1, 256))
+          ->type_name("N");
       return;
     case Flag::kBudget:
-      app.add_option("--budget-ms", o.budget_ms, "measure at least this long after the warm-up; default 1000")
+      app.add_option("--budget-ms", o.budget_ms,
+                     "measure at least this long after the warm-up; default 1000")
           ->check(CLI::Range(0.0, 3.6e6))
           ->type_name("MS");
       return;
     case Flag::kIterations:
-      app.add_option("--iterations", o.iterations, "measure at least this many; default 5, by a model's clock 2")
+      app.add_option("--iterations", o.iterations,
+                     "measure at least this many; default 5, by a model's clock 2")
           ->check(CLI::Range(1, 1'000'000))
           ->type_name("N");
       return;
@@ -83,7 +122,8 @@ void Build(CLI::App& app, const Command& command, Options& o) {
   app.footer(std::string(command.details));
   for (Flag f : command.flags) AddFlag(app, f, o);
   app.add_flag("--json", o.json, "one JSON object on standard output");
-  CLI::Option* verbose = app.add_flag("-v,--verbose", o.verbose, "say every step on standard error");
+  CLI::Option* verbose =
+      app.add_flag("-v,--verbose", o.verbose, "say every step on standard error");
   app.add_flag("-q,--quiet", o.quiet, "no progress, no warnings")->excludes(verbose);
 }
 
@@ -108,7 +148,8 @@ Result<Parsed> Parse(const Command& command, std::span<const char* const> words)
   } catch (const CLI::CallForHelp&) {
     parsed.help = true;
   } catch (const CLI::ParseError& e) {
-    return InvalidArgument(Cat(Printable(OneLine(e.what()), 1000), "; see npukit help ", command.name));
+    return InvalidArgument(
+        Cat(Printable(OneLine(e.what()), 1000), "; see npukit help ", command.name));
   }
   return parsed;
 }

@@ -16,7 +16,8 @@ struct Parsed {
   Options options;
 };
 
-// `words` follow the verb. kInvalidArgument: an unknown or conflicting flag, a value out of range; one line.
+// `words` follow the verb. kInvalidArgument: an unknown or conflicting flag, a value out of range;
+// one line.
 Result<Parsed> Parse(const Command& command, std::span<const char* const> words);
 
 std::string HelpText(const Command& command);

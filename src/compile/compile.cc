@@ -6,6 +6,7 @@
 #include "compile/emit/emit.h"
 #include "compile/partition/partition.h"
 #include "compile/shapes.h"
+#include "ir/input_shapes.h"
 
 namespace npukit::compile {
 namespace {
@@ -20,8 +21,8 @@ Status RefuseForeign(const ir::Graph& g) {
   }
   if (first == nullptr) return OkStatus();
   const std::string others = count == 1 ? "" : Cat(" (and ", count - 1, " more unknown nodes)");
-  return Unsupported(Cat("node \"", Printable(first->name), "\": unknown operator ", Printable(first->foreign_op), others,
-                         "; npukit check lists them all"));
+  return Unsupported(Cat("node \"", Printable(first->name), "\": unknown operator ",
+                         Printable(first->foreign_op), others, "; npukit check lists them all"));
 }
 
 Goal GoalOf(const target::Profile& profile, const CompileOptions& o) {
@@ -31,28 +32,32 @@ Goal GoalOf(const target::Profile& profile, const CompileOptions& o) {
 
 std::string ShapesText(const ir::Graph& g) {
   std::vector<std::string> parts;
-  for (ir::ValueId v : g.inputs) parts.push_back(Cat(Printable(g.value(v).name), "=", JoinInts(g.value(v).type.dims(), "x")));
+  for (ir::ValueId v : g.inputs)
+    parts.push_back(Cat(Printable(g.value(v).name), "=", JoinInts(g.value(v).type.dims(), "x")));
   return Join(parts, " ");
 }
 
 // The model at one set of shapes, rewritten.
 Result<ir::Graph> Prepare(const ir::Graph& model, const target::Profile& profile,
-                          const std::map<std::string, tensor::Dims>& shapes, const CompileOptions& options,
-                          std::vector<passes::PassReport>& report) {
+                          const std::map<std::string, tensor::Dims>& shapes,
+                          const CompileOptions& options, std::vector<passes::PassReport>& report) {
   ir::Graph g = model;
-  NPUKIT_RETURN_IF_ERROR(FixShapes(g, shapes));
+  if (!shapes.empty()) NPUKIT_RETURN_IF_ERROR(ir::SetInputShapes(g, shapes).WithContext("--shape"));
   passes::RunOptions run;
   run.skip = options.skip_passes;
   NPUKIT_RETURN_IF_ERROR(passes::RunPasses(g, profile, run, &report));
   return g;
 }
 
-void FillInterface(const ir::Graph& model, const target::Profile& profile, const CompileOptions& options, format::Head& head) {
+void FillInterface(const ir::Graph& model, const target::Profile& profile,
+                   const CompileOptions& options, format::Head& head) {
   head.model_name = model.name;
   head.tool_version = options.tool_version;
   head.profile = profile;
-  for (ir::ValueId v : model.inputs) head.inputs.push_back({model.value(v).name, model.value(v).type});
-  for (ir::ValueId v : model.outputs) head.outputs.push_back({model.value(v).name, model.value(v).type});
+  for (ir::ValueId v : model.inputs)
+    head.inputs.push_back({model.value(v).name, model.value(v).type});
+  for (ir::ValueId v : model.outputs)
+    head.outputs.push_back({model.value(v).name, model.value(v).type});
   head.metadata = model.metadata;
 }
 
@@ -66,8 +71,9 @@ Status RefuseOffNpu(const Partition& p, const CompileOptions& options) {
   if (!options.strict_npu) return OkStatus();
   const target::Verdict* off = FirstOffNpu(p.verdicts, options.allow);
   if (off == nullptr) return OkStatus();
-  return Unsupported(Cat("--strict-npu: ", Printable(off->from.empty() ? off->op : off->from.front()), " (", off->op,
-                         ") falls off the NPU: ", off->reason));
+  return Unsupported(
+      Cat("--strict-npu: ", Printable(off->from.empty() ? off->op : off->from.front()), " (",
+          off->op, ") falls off the NPU: ", off->reason));
 }
 
 // Adds the programs for one set of shapes.
@@ -101,27 +107,30 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
     }
   }
   if (!cpu_wanted) return OkStatus();
-  NPUKIT_ASSIGN_OR_RETURN(const Partition partition, MakePartition(g, profile, devices, Goal::kCpuOnly));
+  NPUKIT_ASSIGN_OR_RETURN(const Partition partition,
+                          MakePartition(g, profile, devices, Goal::kCpuOnly));
   return emit(partition, "CPU program");
 }
 
 }  // namespace
 
-Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
-                              const CompileOptions& options) {
+Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& profile,
+                              const LoweringList& devices, const CompileOptions& options) {
   NPUKIT_RETURN_IF_ERROR(RefuseForeign(model));
   CompileResult result;
   FillInterface(model, profile, options, result.head);
   auto shape_sets = options.shapes;
   if (shape_sets.empty()) shape_sets.emplace_back();
   for (std::size_t i = 0; i < shape_sets.size(); ++i) {
-    if (std::find(shape_sets.begin(), shape_sets.begin() + static_cast<std::ptrdiff_t>(i), shape_sets[i]) !=
-        shape_sets.begin() + static_cast<std::ptrdiff_t>(i)) {
+    if (std::find(shape_sets.begin(), shape_sets.begin() + static_cast<std::ptrdiff_t>(i),
+                  shape_sets[i]) != shape_sets.begin() + static_cast<std::ptrdiff_t>(i)) {
       return InvalidArgument("--shape: the same shapes are given twice");
     }
-    if (options.progress) options.progress("rewriting", static_cast<int>(i), static_cast<int>(shape_sets.size()));
+    if (options.progress)
+      options.progress("rewriting", static_cast<int>(i), static_cast<int>(shape_sets.size()));
     std::vector<passes::PassReport> report;
-    NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g, Prepare(model, profile, shape_sets[i], options, report));
+    NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g,
+                            Prepare(model, profile, shape_sets[i], options, report));
     NPUKIT_RETURN_IF_ERROR(RequireStatic(g));
     if (i == 0) result.passes = std::move(report);
     NPUKIT_RETURN_IF_ERROR(AddPrograms(g, profile, devices, options, result));
@@ -129,12 +138,14 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
   return result;
 }
 
-Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile, const LoweringList& devices,
-                          const CompileOptions& options) {
+Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile,
+                          const LoweringList& devices, const CompileOptions& options) {
   CheckResult result;
   const std::map<std::string, tensor::Dims> as_it_is;
-  NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g, Prepare(model, profile, options.shapes.empty() ? as_it_is : options.shapes[0],
-                                                     options, result.passes));
+  NPUKIT_ASSIGN_OR_RETURN(
+      const ir::Graph g,
+      Prepare(model, profile, options.shapes.empty() ? as_it_is : options.shapes[0], options,
+              result.passes));
   // A target without an NPU is asked all the same: the answer is that it has none.
   const Goal goal = options.cost_decides ? Goal::kFastest : Goal::kMostOnNpu;
   NPUKIT_ASSIGN_OR_RETURN(result.verdicts, AskAndPlace(g, profile, devices, goal));
@@ -145,7 +156,8 @@ Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile
   return result;
 }
 
-const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts, const std::vector<std::string>& allow) {
+const target::Verdict* FirstOffNpu(const std::vector<target::Verdict>& verdicts,
+                                   const std::vector<std::string>& allow) {
   for (const target::Verdict& v : verdicts) {
     if (v.placed_on == "NPU" || v.placed_on == "folded" || v.from.empty()) continue;
     const ops::OpDef* op = ops::FindOp(v.op);

@@ -1,4 +1,5 @@
-// Devices of paper for the tests of this folder: supports, costs and hand-overs are what the test says.
+// Devices of paper for the tests of this folder: supports, costs and hand-overs are what the test
+// says.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,8 @@ class FakeLowering : public Lowering {
   std::string_view device() const override { return name; }
   std::string_view device_class() const override { return kind; }
   Precision precision() const override { return computes_in; }
-  target::Verdict Supports(const ir::Graph&, const ir::Node& n, const target::Profile&) const override {
+  target::Verdict Supports(const ir::Graph&, const ir::Node& n,
+                           const target::Profile&) const override {
     target::Verdict v;
     v.op = std::string(n.op->name);
     v.device = kind;
@@ -34,7 +36,8 @@ class FakeLowering : public Lowering {
     if (!v.supported) v.code = "kernel_too_large";
     return v;
   }
-  target::Estimate Cost(const ir::Graph&, const ir::Node& n, const target::Profile&) const override {
+  target::Estimate Cost(const ir::Graph&, const ir::Node& n,
+                        const target::Profile&) const override {
     target::Estimate e;
     e.time_ns = cost_ns(n);
     return e;
@@ -45,7 +48,8 @@ class FakeLowering : public Lowering {
     return e;
   }
   // A blob that names the segment's nodes; its constants as weights.
-  Result<Lowered> Lower(const ir::Graph& g, const target::Profile&, const LowerOptions&) const override {
+  Result<Lowered> Lower(const ir::Graph& g, const target::Profile&,
+                        const LowerOptions&) const override {
     Lowered l;
     std::string text = kind;
     for (const ir::Node& n : g.nodes) text += " " + n.name;

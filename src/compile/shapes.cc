@@ -6,14 +6,9 @@
 namespace npukit::compile {
 namespace {
 
-// What an open dimension could be: one picture at a time, sizes that networks of strides up to 32 accept.
+// What an open dimension could be: one picture at a time, sizes that networks of strides up to 32
+// accept.
 constexpr std::int64_t kExampleSize = 736;
-
-std::string InputNames(const ir::Graph& g) {
-  std::vector<std::string> names;
-  for (ir::ValueId id : g.inputs) names.push_back(Printable(g.value(id).name));
-  return Join(names, ", ");
-}
 
 std::string ExampleShape(const ir::ValueInfo& v) {
   tensor::Dims dims;
@@ -26,44 +21,14 @@ std::string ExampleShape(const ir::ValueInfo& v) {
 
 }  // namespace
 
-Status FixShapes(ir::Graph& g, const std::map<std::string, tensor::Dims>& shapes) {
-  if (shapes.empty()) return OkStatus();
-  for (const auto& [name, dims] : shapes) {
-    ir::ValueInfo* input = nullptr;
-    for (ir::ValueId id : g.inputs) {
-      if (g.value(id).name == name) input = &g.value(id);
-    }
-    if (input == nullptr) {
-      return InvalidArgument(Cat("--shape: the model has no input \"", Printable(name), "\"; it has: ", InputNames(g)));
-    }
-    if (!input->type.is_tensor()) {
-      return InvalidArgument(Cat("--shape: input \"", Printable(name), "\" is ", input->type.ToString(), ", not a tensor"));
-    }
-    if (input->type.shape && input->type.shape->rank() != dims.size()) {
-      return InvalidArgument(Cat("--shape: input \"", Printable(name), "\" has rank ", input->type.shape->rank(), " (",
-                                 input->type.ToString(), "), found ", JoinInts(dims, "x")));
-    }
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] < 0) return InvalidArgument(Cat("--shape: input \"", Printable(name), "\": negative dimension"));
-      if (!input->type.shape) continue;
-      const tensor::Dim& d = input->type.shape->dims[i];
-      if (d.known() && d.value != dims[i]) {
-        return InvalidArgument(Cat("--shape: input \"", Printable(name), "\": dimension ", i, " is fixed to ", d.value,
-                                   " by the model, found ", dims[i]));
-      }
-    }
-    input->type = tensor::Type::Tensor(input->type.dtype, dims);
-  }
-  return ir::InferTypes(g);
-}
-
 std::string ShapeRemedy(const ir::Graph& g) {
   std::string remedy;
   for (ir::ValueId id : g.inputs) {
     const ir::ValueInfo& v = g.value(id);
     if (v.type.is_static() || !v.type.is_tensor()) continue;
     if (!remedy.empty()) remedy += ' ';
-    remedy += v.type.shape ? Cat("--shape ", ExampleShape(v)) : Cat("--shape ", Printable(v.name), "=...");
+    remedy += v.type.shape ? Cat("--shape ", ExampleShape(v))
+                           : Cat("--shape ", Printable(v.name), "=...");
   }
   return remedy;
 }

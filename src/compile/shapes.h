@@ -1,19 +1,13 @@
-// Open dimensions become numbers: what --shape says is written into the graph's inputs, and types are inferred again.
-// Pure functions of the graph; errors name the input.
+// Which shapes are still open, and what to say about it. Pure functions of the graph.
 #pragma once
-
-#include <map>
-#include <string>
 
 #include "base/status.h"
 #include "ir/graph.h"
 
 namespace npukit::compile {
 
-// kInvalidArgument: no such input (lists them), another rank, or a contradiction with a fixed dimension.
-Status FixShapes(ir::Graph& g, const std::map<std::string, tensor::Dims>& shapes);
-
-// kInvalidArgument naming the first input whose shape is still open, with the --shape that would fix it.
+// kInvalidArgument naming the first input whose shape is still open, with the --shape that would
+// fix it.
 Status RequireStatic(const ir::Graph& g);
 
 // True when the node's inputs and outputs are all static tensors.

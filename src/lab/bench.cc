@@ -60,11 +60,13 @@ Status Repeat(Env& env, runtime::Request& request, const Plan& plan, Samples& sa
     NPUKIT_RETURN_IF_ERROR(request.Run());
     samples.Add(request.account());
     ++n;
-  } while (n < plan.min_iterations || static_cast<double>(env.NowNs() - start) / 1e6 < plan.budget_ms);
+  } while (n < plan.min_iterations ||
+           static_cast<double>(env.NowNs() - start) / 1e6 < plan.budget_ms);
   return OkStatus();
 }
 
-Status RepeatTogether(Env& env, const Prepared& p, int concurrency, const Plan& plan, Samples& samples) {
+Status RepeatTogether(Env& env, const Prepared& p, int concurrency, const Plan& plan,
+                      Samples& samples) {
   std::mutex mutex;
   Status first_error;
   std::vector<std::thread> threads;
@@ -109,7 +111,8 @@ std::vector<report::BenchStep> Steps(const runtime::Account& account) {
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
                                  const BenchOptions& bench) {
   if (bench.concurrency < 1 || bench.concurrency > kMaxConcurrency) {
-    return InvalidArgument(Cat("--concurrency: expected 1 to ", kMaxConcurrency, ", found ", bench.concurrency));
+    return InvalidArgument(
+        Cat("--concurrency: expected 1 to ", kMaxConcurrency, ", found ", bench.concurrency));
   }
   NPUKIT_ASSIGN_OR_RETURN(const Prepared p, Prepare(kit, options, run));
   Env& env = *kit.env;
@@ -167,9 +170,11 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   r.bytes_copied_per_run = static_cast<double>(samples.bytes_copied) / n;
   if (samples.energy_known) {
     r.energy_mj = {samples.energy_pj / 1e9 / n, "mJ", target::Kind::kModelled};
-    if (samples.latency_ns > 0) r.power_mw = {samples.energy_pj / samples.latency_ns, "mW", target::Kind::kModelled};
+    if (samples.latency_ns > 0)
+      r.power_mw = {samples.energy_pj / samples.latency_ns, "mW", target::Kind::kModelled};
   }
-  if (samples.npu_busy_ns > 0) r.npu_utilisation = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
+  if (samples.npu_busy_ns > 0)
+    r.npu_utilisation = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
   r.compute_units = account.compute_units;
   if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   if (bench.steps) r.steps = Steps(account);

@@ -1,6 +1,6 @@
-// Packages compiled in memory, kept in NPUKIT_CACHE_DIR (when it is set) under the hash of everything that went into them:
-// the model with its weights, the profile, the options, npukit's own version. Written atomically, verified when read; a
-// bad entry is as good as none.
+// Packages compiled in memory, kept in NPUKIT_CACHE_DIR (when it is set) under the hash of
+// everything that went into them: the model with its weights, the profile, the options, npukit's
+// own version. Written atomically, verified when read; a bad entry is as good as none.
 #pragma once
 
 #include <memory>

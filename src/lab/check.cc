@@ -4,8 +4,8 @@
 namespace npukit::lab {
 namespace {
 
-// HarmonyOS asks a service before it lets a larger model onto the NPU, and says nothing when refused (NNRT source,
-// MODEL_MAX_LIMIT).
+// HarmonyOS asks a service before it lets a larger model onto the NPU, and says nothing when
+// refused (NNRT source, MODEL_MAX_LIMIT).
 constexpr std::uint64_t kGateBytes = 200ull * 1024 * 1024;
 
 // A package says what was decided when it was compiled.
@@ -32,10 +32,12 @@ Result<report::Check> CheckModel(const Kit& kit, const ModelOptions& options) {
   NPUKIT_ASSIGN_OR_RETURN(const bool is_package, IsPackage(*kit.env, options.path));
   if (is_package) return CheckPackage(kit, options);
   NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
-  const target::Profile& profile = options.profile.name.empty() ? options.host_profile : options.profile;
+  const target::Profile& profile =
+      options.profile.name.empty() ? options.host_profile : options.profile;
   compile::CompileOptions o = OptionsFor(kit, options);
   o.cost_decides = true;
-  NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult result, compile::Check(imported.graph, profile, kit.lowerings, o));
+  NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult result,
+                          compile::Check(imported.graph, profile, kit.lowerings, o));
   report::Check r;
   r.model = options.path;
   r.target = TargetOf(profile);
@@ -43,7 +45,8 @@ Result<report::Check> CheckModel(const Kit& kit, const ModelOptions& options) {
   r.verdicts = result.verdicts;
   r.compute_units = result.compute_units;
   r.bytes = result.weight_bytes;
-  r.restored_bytes = result.weight_bytes;  // nothing is stored narrower than it is computed with yet
+  r.restored_bytes =
+      result.weight_bytes;  // nothing is stored narrower than it is computed with yet
   r.gate_bytes = kGateBytes;
   return r;
 }

@@ -6,25 +6,32 @@
 
 namespace npukit::lab {
 
-Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options, const CompileOptions& compile_options) {
+Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options,
+                                     const CompileOptions& compile_options) {
   const std::int64_t start = kit.env->NowNs();
   NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
-  const target::Profile& profile = options.profile.name.empty() ? options.host_profile : options.profile;
+  const target::Profile& profile =
+      options.profile.name.empty() ? options.host_profile : options.profile;
   compile::CompileOptions o = OptionsFor(kit, options);
   o.npu = compile_options.npu;
   o.cost_decides = true;
   o.cpu_only_program = compile_options.cpu_only_program;
-  NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result, compile::Compile(imported.graph, profile, kit.lowerings, o));
+  NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result,
+                          compile::Compile(imported.graph, profile, kit.lowerings, o));
   result.head.model_sha256 = imported.sha256;
   if (kit.progress) kit.progress("packing", 0, 0);
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, result.writer.ToBytes(std::move(result.head)));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                          result.writer.ToBytes(std::move(result.head)));
   // Described as a reader sees it, so a package nobody could open is never written.
-  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package, format::Package::FromBytes(bytes, nullptr));
+  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package,
+                          format::Package::FromBytes(bytes, nullptr));
   report::Compile r;
   if (options.strict_npu) {  // the first program of each shape is the best one
     std::set<std::string> seen;
     for (const format::Program& p : package->head().programs) {
-      if (!seen.insert(report::ShapesText(ShapesOf(package->head(), p))).second || !r.off_npu.empty()) continue;
+      if (!seen.insert(report::ShapesText(ShapesOf(package->head(), p))).second ||
+          !r.off_npu.empty())
+        continue;
       r.off_npu = OffNpu(p, options.allow);
     }
   }
@@ -37,7 +44,8 @@ Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options
   const WeightBytes weights = CountWeights(package->head());
   r.shared_bytes = weights.shared;
   r.own_bytes = weights.own;
-  for (const passes::PassReport& p : result.passes) r.passes.push_back({p.name, p.changes, p.seconds});
+  for (const passes::PassReport& p : result.passes)
+    r.passes.push_back({p.name, p.changes, p.seconds});
   r.warnings = result.warnings;
   r.seconds = static_cast<double>(kit.env->NowNs() - start) / 1e9;
   return r;

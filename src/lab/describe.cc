@@ -9,7 +9,9 @@
 
 namespace npukit::lab {
 
-report::Target TargetOf(const target::Profile& profile) { return {profile.name, profile.overrides}; }
+report::Target TargetOf(const target::Profile& profile) {
+  return {profile.name, profile.overrides};
+}
 
 report::Shapes ShapesOf(const format::Head& head, const format::Program& program) {
   report::Shapes shapes;
@@ -45,25 +47,29 @@ std::vector<report::Program> DescribeAll(const format::Head& head) {
 }
 
 std::string ProgramKey(const format::Head& head, const format::Program& program) {
-  return Cat(program.devices, " ", program.precision, " ", report::ShapesText(ShapesOf(head, program)));
+  return Cat(program.devices, " ", program.precision, " ",
+             report::ShapesText(ShapesOf(head, program)));
 }
 
 std::string OffNpu(const format::Program& program, const std::vector<std::string>& allow) {
   const target::Verdict* v = compile::FirstOffNpu(program.verdicts, allow);
   if (v == nullptr) return "";
-  return Cat("--strict-npu: ", Printable(v->from.empty() ? v->op : v->from.front()), " (", Printable(v->op), ") runs on ",
-             v->placed_on, v->reason.empty() ? "" : ": ", v->reason);
+  return Cat("--strict-npu: ", Printable(v->from.empty() ? v->op : v->from.front()), " (",
+             Printable(v->op), ") runs on ", v->placed_on, v->reason.empty() ? "" : ": ",
+             v->reason);
 }
 
 WeightBytes CountWeights(const format::Head& head) {
   std::vector<int> users(head.weights.size(), 0);
   for (const format::Program& p : head.programs) {
     for (const format::ExecutableInfo& e : p.executables) {
-      for (std::uint32_t w : std::set<std::uint32_t>(e.weights.begin(), e.weights.end())) ++users[w];
+      for (std::uint32_t w : std::set<std::uint32_t>(e.weights.begin(), e.weights.end()))
+        ++users[w];
     }
   }
   WeightBytes bytes;
-  for (std::size_t w = 0; w < users.size(); ++w) (users[w] > 1 ? bytes.shared : bytes.own) += head.weights[w].length;
+  for (std::size_t w = 0; w < users.size(); ++w)
+    (users[w] > 1 ? bytes.shared : bytes.own) += head.weights[w].length;
   return bytes;
 }
 

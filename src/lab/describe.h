@@ -12,9 +12,11 @@ report::Target TargetOf(const target::Profile& profile);
 report::Shapes ShapesOf(const format::Head& head, const format::Program& program);
 report::Program Describe(const format::Head& head, const format::Program& program);
 std::vector<report::Program> DescribeAll(const format::Head& head);
-std::string ProgramKey(const format::Head& head, const format::Program& program);  // "NPU,CPU fp16 x=1x3x48x320"
+std::string ProgramKey(const format::Head& head,
+                       const format::Program& program);  // "NPU,CPU fp16 x=1x3x48x320"
 
-// The first operator that a strict caller would not want: "Softmax_3 (softmax) runs on CPU: ..."; "" when all is well.
+// The first operator that a strict caller would not want: "Softmax_3 (softmax) runs on CPU: ...";
+// "" when all is well.
 std::string OffNpu(const format::Program& program, const std::vector<std::string>& allow);
 
 struct WeightBytes {

@@ -1,5 +1,5 @@
-// Files for tensors: "/" becomes "_"; when two tensors would share a file, the later ones get "_2", "_3" in order. Inputs
-// and outputs alike.
+// Files for tensors: "/" becomes "_"; when two tensors would share a file, the later ones get "_2",
+// "_3" in order. Inputs and outputs alike.
 #pragma once
 
 #include <string>

@@ -25,7 +25,8 @@ Result<report::Info> DescribeModel(const Kit& kit, const std::string& path) {
 }
 
 Result<report::Info> DescribePackage(const Kit& kit, const std::string& path, bool verify) {
-  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package, format::Package::Open(*kit.env, path));
+  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package,
+                          format::Package::Open(*kit.env, path));
   const format::Head& head = package->head();
   report::Info r;
   r.file = path;
@@ -46,9 +47,11 @@ Result<report::Info> DescribePackage(const Kit& kit, const std::string& path, bo
   r.weights_bytes = weights.shared + weights.own;
   r.segments = head.segments.size();
   if (verify) {
-    NPUKIT_RETURN_IF_ERROR(package->VerifySegments([&](int done, int total) {
-      if (kit.progress) kit.progress("verifying segments", done, total);
-    }).WithContext(path));
+    NPUKIT_RETURN_IF_ERROR(package
+                               ->VerifySegments([&](int done, int total) {
+                                 if (kit.progress) kit.progress("verifying segments", done, total);
+                               })
+                               .WithContext(path));
     r.verified = true;
   }
   return r;
@@ -59,7 +62,8 @@ Result<report::Info> DescribePackage(const Kit& kit, const std::string& path, bo
 Result<report::Info> Describe(const Kit& kit, const std::string& path, bool verify) {
   NPUKIT_ASSIGN_OR_RETURN(const bool is_package, IsPackage(*kit.env, path));
   if (is_package) return DescribePackage(kit, path, verify);
-  if (verify) return InvalidArgument("--verify: checks the segments of a package, and this is a model");
+  if (verify)
+    return InvalidArgument("--verify: checks the segments of a package, and this is a model");
   return DescribeModel(kit, path);
 }
 

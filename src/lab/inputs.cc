@@ -35,7 +35,8 @@ Result<std::map<std::string, InputFile>> ReadInputs(Env& env, const std::vector<
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       std::vector<std::string> printable;
       for (const std::string& n : names) printable.push_back(Printable(n));
-      return InvalidArgument(Cat("--input: the model has no input \"", Printable(name), "\"; it has: ", Join(printable, ", ")));
+      return InvalidArgument(Cat("--input: the model has no input \"", Printable(name),
+                                 "\"; it has: ", Join(printable, ", ")));
     }
     NPUKIT_ASSIGN_OR_RETURN(tensor::Value value, ReadNpy(env, path));
     inputs[name] = {std::move(value), path};
@@ -45,7 +46,8 @@ Result<std::map<std::string, InputFile>> ReadInputs(Env& env, const std::vector<
   const std::vector<std::string> files = FileNames(names);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string file = files[i] + ".npy";
-    if (inputs.contains(names[i]) || !std::binary_search(there.begin(), there.end(), file)) continue;
+    if (inputs.contains(names[i]) || !std::binary_search(there.begin(), there.end(), file))
+      continue;
     const std::string path = options.folder + "/" + file;
     NPUKIT_ASSIGN_OR_RETURN(tensor::Value value, ReadNpy(env, path));
     inputs[names[i]] = {std::move(value), path};
@@ -53,22 +55,26 @@ Result<std::map<std::string, InputFile>> ReadInputs(Env& env, const std::vector<
   if (inputs.empty()) {
     std::vector<std::string> wanted;
     for (const std::string& f : files) wanted.push_back(Printable(f) + ".npy");
-    return NotFound(Cat("--inputs: nothing in ", Printable(options.folder, 400), " belongs to this model; expected ",
-                        Join(wanted, ", ")));
+    return NotFound(Cat("--inputs: nothing in ", Printable(options.folder, 400),
+                        " belongs to this model; expected ", Join(wanted, ", ")));
   }
   return inputs;
 }
 
-Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& type, std::uint64_t seed) {
-  if (!type.is_static() || !(tensor::IsFloat(type.dtype) || tensor::IsInteger(type.dtype) || type.dtype == tensor::DType::kBool)) {
-    return Unsupported(Cat("input \"", Printable(name), "\" is ", type.ToString(), ": no random values are made for that; give a file"));
+Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& type,
+                                  std::uint64_t seed) {
+  if (!type.is_static() || !(tensor::IsFloat(type.dtype) || tensor::IsInteger(type.dtype) ||
+                             type.dtype == tensor::DType::kBool)) {
+    return Unsupported(Cat("input \"", Printable(name), "\" is ", type.ToString(),
+                           ": no random values are made for that; give a file"));
   }
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value value, tensor::Value::Allocate(type.dtype, type.dims()));
   Random random(Hash64(std::as_bytes(std::span(name.data(), name.size())), seed));
   for (std::int64_t i = 0; i < value.count(); ++i) {
     const double u = random.Unit();
-    const double x = tensor::IsFloat(type.dtype) ? 2 * u - 1 : type.dtype == tensor::DType::kBool ? (u < 0.5 ? 0 : 1)
-                                                                                                  : static_cast<int>(8 * u);
+    const double x = tensor::IsFloat(type.dtype)          ? 2 * u - 1
+                     : type.dtype == tensor::DType::kBool ? (u < 0.5 ? 0 : 1)
+                                                          : static_cast<int>(8 * u);
     tensor::StoreDouble(value, i, x);
   }
   return value;

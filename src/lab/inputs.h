@@ -24,11 +24,14 @@ struct InputFile {
   std::string path;
 };
 
-// The given ones, by input name. kInvalidArgument: a name the model does not have (lists its inputs).
+// The given ones, by input name. kInvalidArgument: a name the model does not have (lists its
+// inputs).
 Result<std::map<std::string, InputFile>> ReadInputs(Env& env, const std::vector<std::string>& names,
                                                     const InputOptions& options);
 
-// Values that depend on seed, name and type only: floats uniform in [-1, 1), integers in [0, 8), bool 0 or 1.
-Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& type, std::uint64_t seed);
+// Values that depend on seed, name and type only: floats uniform in [-1, 1), integers in [0, 8),
+// bool 0 or 1.
+Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& type,
+                                  std::uint64_t seed);
 
 }  // namespace npukit::lab

@@ -11,8 +11,10 @@ namespace npukit::lab {
 namespace {
 
 TEST(FileNames, SlashesBecomeUnderscoresAndLaterTwinsAreNumbered) {
-  EXPECT_EQ(FileNames({"a/b", "x", "a_b", "a/b"}), (std::vector<std::string>{"a_b", "x", "a_b_2", "a_b_3"}));
-  EXPECT_EQ(FileNames({"a_b_2", "a_b", "a/b"}), (std::vector<std::string>{"a_b_2", "a_b", "a_b_3"}));
+  EXPECT_EQ(FileNames({"a/b", "x", "a_b", "a/b"}),
+            (std::vector<std::string>{"a_b", "x", "a_b_2", "a_b_3"}));
+  EXPECT_EQ(FileNames({"a_b_2", "a_b", "a/b"}),
+            (std::vector<std::string>{"a_b_2", "a_b", "a_b_3"}));
 }
 
 TEST(RandomInput, DependsOnSeedAndNameAlone) {
@@ -44,8 +46,8 @@ TEST(ParseShapes, TheKthShapeOfEachInputBelongsToProgramK) {
 }
 
 TEST(ParseShapes, RefusesWhatIsNoShape) {
-  for (const char* bad : {"1x3", "x=", "x=1x", "x=1xa", "=1x3", "x=0x3", "x=-1", "x=99999999999999999999",
-                          "x=4294967296x4294967296x4"}) {
+  for (const char* bad : {"1x3", "x=", "x=1x", "x=1xa", "=1x3", "x=0x3", "x=-1",
+                          "x=99999999999999999999", "x=4294967296x4294967296x4"}) {
     EXPECT_EQ(ParseShapes({bad}).status().code(), Code::kInvalidArgument) << bad;
   }
   EXPECT_FALSE(ParseShapes({"x=1", "x=2", "y=1", "y=2", "y=3"}).ok());
@@ -59,7 +61,8 @@ TEST(ParseInputs, NamesAFileForEachInputOnce) {
   EXPECT_FALSE(ParseInputs({"a.npy"}).ok());
 }
 
-// By hand: of 1..10 the nearest-rank percentiles are 5, 9, 10, 10; the standard deviation is sqrt(8.25).
+// By hand: of 1..10 the nearest-rank percentiles are 5, 9, 10, 10; the standard deviation is
+// sqrt(8.25).
 TEST(Summarise, PercentilesByNearestRank) {
   const report::Latency l = report::Summarise({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
   EXPECT_EQ(l.p50, 5);

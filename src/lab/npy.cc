@@ -49,10 +49,15 @@ class HeaderParser {
     while (!Take('}')) {
       std::string key;
       if (!String(key) || !Take(':')) return false;
-      bool* seen = key == "descr" ? &descr : key == "fortran_order" ? &order : key == "shape" ? &shape : nullptr;
+      bool* seen = key == "descr"           ? &descr
+                   : key == "fortran_order" ? &order
+                   : key == "shape"         ? &shape
+                                            : nullptr;
       if (seen == nullptr || *seen) return false;
       *seen = true;
-      const bool ok = seen == &descr ? String(h.descr) : seen == &order ? Bool(h.fortran) : Tuple(h.shape);
+      const bool ok = seen == &descr   ? String(h.descr)
+                      : seen == &order ? Bool(h.fortran)
+                                       : Tuple(h.shape);
       if (!ok) return false;
       if (!Take(',') && Peek() != '}') return false;
     }
@@ -100,7 +105,8 @@ class HeaderParser {
       const std::size_t start = at_;
       while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
       std::int64_t dim = 0;
-      if (out.size() == kMaxRank || !ParseInt64(text_.substr(start, at_ - start), &dim)) return false;
+      if (out.size() == kMaxRank || !ParseInt64(text_.substr(start, at_ - start), &dim))
+        return false;
       out.push_back(dim);
       if (!Take(',') && Peek() != ')') return false;
     }
@@ -113,43 +119,52 @@ class HeaderParser {
 
 std::uint64_t Little(std::span<const std::byte> bytes) {
   std::uint64_t v = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) v = v << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    v = v << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   return v;
 }
 
 }  // namespace
 
 Result<tensor::Value> ParseNpy(std::span<const std::byte> bytes, const std::string& name) {
-  const auto corrupt = [&](std::string_view what) { return DataCorrupt(Cat(Printable(name, 400), ": ", what)); };
+  const auto corrupt = [&](std::string_view what) {
+    return DataCorrupt(Cat(Printable(name, 400), ": ", what));
+  };
   if (bytes.size() < 10 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     return corrupt("not a .npy file: write it with numpy.save");
   }
   const auto version = std::to_integer<int>(bytes[6]);
-  if (version < 1 || version > 3) return corrupt(Cat("version ", version, " of the .npy format; expected 1 to 3"));
+  if (version < 1 || version > 3)
+    return corrupt(Cat("version ", version, " of the .npy format; expected 1 to 3"));
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   const std::size_t start = 8 + length_bytes;
   if (bytes.size() < start) return corrupt("the header is cut off");
   const std::uint64_t length = Little(bytes.subspan(8, length_bytes));
-  if (length > kMaxHeaderBytes) return corrupt(Cat("a header of ", length, " bytes; at most ", kMaxHeaderBytes, " are read"));
+  if (length > kMaxHeaderBytes)
+    return corrupt(Cat("a header of ", length, " bytes; at most ", kMaxHeaderBytes, " are read"));
   if (bytes.size() - start < length) return corrupt("the header is cut off");
   Header h;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + start, length);
-  if (!HeaderParser(text).Parse(h)) return corrupt(Cat("a header that numpy.save does not write: ", Printable(text)));
+  if (!HeaderParser(text).Parse(h))
+    return corrupt(Cat("a header that numpy.save does not write: ", Printable(text)));
 
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const NpyType& t) { return t.descr == h.descr; });
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                 [&](const NpyType& t) { return t.descr == h.descr; });
   if (type == kTypes.end()) {
     return Unsupported(Cat(Printable(name, 400), ": element type \"", Printable(h.descr),
                            "\" is not read; use little-endian floats, integers or bool"));
   }
   if (h.fortran && h.shape.size() > 1) {
-    return Unsupported(Cat(Printable(name, 400), ": Fortran order; save numpy.ascontiguousarray of it"));
+    return Unsupported(
+        Cat(Printable(name, 400), ": Fortran order; save numpy.ascontiguousarray of it"));
   }
   const auto count = tensor::ElementCount(h.shape);
-  const auto data_bytes = count ? tensor::StorageBytes(type->dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
+  const auto data_bytes =
+      count ? tensor::StorageBytes(type->dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
   const std::uint64_t found = bytes.size() - start - length;
   if (!data_bytes || *data_bytes != found) {
-    return corrupt(Cat("the header says [", JoinInts(h.shape, ", "), "] of ", tensor::DTypeName(type->dtype), ", but ", found,
-                       " bytes of data follow"));
+    return corrupt(Cat("the header says [", JoinInts(h.shape, ", "), "] of ",
+                       tensor::DTypeName(type->dtype), ", but ", found, " bytes of data follow"));
   }
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value value, tensor::Value::Allocate(type->dtype, h.shape));
   if (found > 0) std::memcpy(value.mutable_data(), bytes.data() + start + length, found);
@@ -165,15 +180,19 @@ Result<tensor::Value> ReadNpy(Env& env, const std::string& path) {
 }
 
 Result<std::vector<std::byte>> FormatNpy(const tensor::Value& value) {
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const NpyType& t) { return t.dtype == value.dtype(); });
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                 [&](const NpyType& t) { return t.dtype == value.dtype(); });
   if (!value.is_tensor() || type == kTypes.end()) {
-    return Unsupported(Cat("a value of type ", value.type().ToString(), " cannot be written as .npy"));
+    return Unsupported(
+        Cat("a value of type ", value.type().ToString(), " cannot be written as .npy"));
   }
   std::string shape;
   for (std::int64_t d : value.dims()) shape += Cat(d, ", ");
-  if (value.dims().size() > 1) shape.resize(shape.size() - 2);  // a single one keeps its comma: (3,)
+  if (value.dims().size() > 1)
+    shape.resize(shape.size() - 2);  // a single one keeps its comma: (3,)
   if (value.dims().size() == 1) shape.pop_back();
-  std::string header = Cat("{'descr': '", type->descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  std::string header =
+      Cat("{'descr': '", type->descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
   const std::size_t fixed = kMagic.size() + 4;
   header.append((kAlignment - (fixed + header.size() + 1) % kAlignment) % kAlignment, ' ');
   header += '\n';
@@ -185,7 +204,8 @@ Result<std::vector<std::byte>> FormatNpy(const tensor::Value& value) {
   head += header;
   std::vector<std::byte> bytes(head.size() + value.byte_size());
   std::memcpy(bytes.data(), head.data(), head.size());
-  if (value.byte_size() > 0) std::memcpy(bytes.data() + head.size(), value.data(), value.byte_size());
+  if (value.byte_size() > 0)
+    std::memcpy(bytes.data() + head.size(), value.data(), value.byte_size());
   return bytes;
 }
 

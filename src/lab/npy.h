@@ -1,5 +1,6 @@
-// NumPy's .npy files, read strictly: the header is hostile, every length in it is bounded and checked against the file, and
-// what we do not read is refused by name. C order, little-endian; bool, integers, fp16, fp32, fp64.
+// NumPy's .npy files, read strictly: the header is hostile, every length in it is bounded and
+// checked against the file, and what we do not read is refused by name. C order, little-endian;
+// bool, integers, fp16, fp32, fp64.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace npukit::lab {
 
-// kDataCorrupt: not a .npy file, or its size and header disagree. kUnsupported: Fortran order, big-endian, another type.
+// kDataCorrupt: not a .npy file, or its size and header disagree. kUnsupported: Fortran order,
+// big-endian, another type.
 Result<tensor::Value> ReadNpy(Env& env, const std::string& path);
 // The same from bytes; `name` is for messages.
 Result<tensor::Value> ParseNpy(std::span<const std::byte> bytes, const std::string& name);

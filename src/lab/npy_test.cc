@@ -35,13 +35,16 @@ TEST(Npy, ReadsAndWritesWhatNumpyWrites) {
 }
 
 TEST(Npy, EveryTypeComesBack) {
-  for (const tensor::DType t : {tensor::DType::kF32, tensor::DType::kF16, tensor::DType::kF64, tensor::DType::kI8,
-                                tensor::DType::kI16, tensor::DType::kI32, tensor::DType::kI64, tensor::DType::kU8,
-                                tensor::DType::kU16, tensor::DType::kU32, tensor::DType::kU64, tensor::DType::kBool}) {
-    for (const tensor::Dims& dims : {tensor::Dims{}, tensor::Dims{1}, tensor::Dims{2, 3}, tensor::Dims{0, 4}}) {
+  for (const tensor::DType t :
+       {tensor::DType::kF32, tensor::DType::kF16, tensor::DType::kF64, tensor::DType::kI8,
+        tensor::DType::kI16, tensor::DType::kI32, tensor::DType::kI64, tensor::DType::kU8,
+        tensor::DType::kU16, tensor::DType::kU32, tensor::DType::kU64, tensor::DType::kBool}) {
+    for (const tensor::Dims& dims :
+         {tensor::Dims{}, tensor::Dims{1}, tensor::Dims{2, 3}, tensor::Dims{0, 4}}) {
       auto v = tensor::Value::Allocate(t, dims);
       ASSERT_TRUE(v.ok());
-      for (std::int64_t i = 0; i < v->count(); ++i) tensor::StoreDouble(*v, i, static_cast<double>(i % 2));
+      for (std::int64_t i = 0; i < v->count(); ++i)
+        tensor::StoreDouble(*v, i, static_cast<double>(i % 2));
       const auto file = FormatNpy(*v);
       ASSERT_TRUE(file.ok());
       const auto back = ParseNpy(*file, "a.npy");
@@ -54,7 +57,9 @@ TEST(Npy, EveryTypeComesBack) {
 }
 
 TEST(Npy, RefusesWhatItDoesNotRead) {
-  const auto message = [](const std::string& file) { return ParseNpy(Bytes(file), "a.npy").status().message(); };
+  const auto message = [](const std::string& file) {
+    return ParseNpy(Bytes(file), "a.npy").status().message();
+  };
   const auto has = [&](const std::string& file, const char* words) {
     EXPECT_NE(message(file).find(words), std::string::npos) << message(file);
   };
@@ -66,15 +71,18 @@ TEST(Npy, RefusesWhatItDoesNotRead) {
   has(Npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3), }", kData), "little-endian");
   has(Npy("{'descr': '|O', 'fortran_order': False, 'shape': (1, 3), }", kData), "not read");
   has(Npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 3), }", kData), "Fortran order");
-  has(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", kData), "the header says");
+  has(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", kData),
+      "the header says");
   has(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 3), }", kData), "numpy.save");
   has(Npy("{'descr': '<f4', 'fortran_order': False}", kData), "numpy.save");
-  has(Npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }", kData), "numpy.save");
+  has(Npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }", kData),
+      "numpy.save");
   has(std::string("\x93NUMPY\x02\x00\xff\xff\xff\x7f", 12) + kData, "at most");
   has(std::string("\x93NUMPY\x09\x00\x00\x00", 10), "version 9");
 }
 
-// Any flip of one bit is either refused or read as some other tensor of the same bytes: no crash, no wild length.
+// Any flip of one bit is either refused or read as some other tensor of the same bytes: no crash,
+// no wild length.
 TEST(Npy, SurvivesEveryBitFlip) {
   const std::vector<std::byte> file = Bytes(Npy(kHeader, kData));
   for (std::size_t bit = 0; bit < file.size() * 8; ++bit) {

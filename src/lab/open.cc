@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lab/cache.h"
 #include "base/text.h"
+#include "lab/cache.h"
 
 namespace npukit::lab {
 namespace {
@@ -12,7 +12,9 @@ bool Wants(const runtime::DeviceSpec& spec, std::string_view device) {
   return std::find(spec.devices.begin(), spec.devices.end(), device) != spec.devices.end();
 }
 
-bool OnlyNpu(const runtime::DeviceSpec& spec) { return spec.devices.size() == 1 && spec.devices[0] == "NPU"; }
+bool OnlyNpu(const runtime::DeviceSpec& spec) {
+  return spec.devices.size() == 1 && spec.devices[0] == "NPU";
+}
 
 Result<Model> OpenPackage(const Kit& kit, const ModelOptions& options) {
   Model m;
@@ -21,17 +23,20 @@ Result<Model> OpenPackage(const Kit& kit, const ModelOptions& options) {
   m.sha256 = m.package->head().model_sha256;
   const target::Profile& own = m.package->head().profile;
   if (!options.profile.name.empty() && options.profile.name != own.name) {
-    return InvalidArgument(Cat(Printable(options.path, 400), ": compiled for target ", Printable(own.name), ", not ",
-                               Printable(options.profile.name), "; compile the model again with -t"));
+    return InvalidArgument(Cat(Printable(options.path, 400), ": compiled for target ",
+                               Printable(own.name), ", not ", Printable(options.profile.name),
+                               "; compile the model again with -t"));
   }
   return m;
 }
 
 Result<Model> CompileInMemory(const Kit& kit, const ModelOptions& options) {
   NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
-  const target::Profile& profile = options.profile.name.empty() ? options.host_profile : options.profile;
+  const target::Profile& profile =
+      options.profile.name.empty() ? options.host_profile : options.profile;
   if (OnlyNpu(options.device) && !profile.has_npu()) {
-    return InvalidArgument(Cat("-d NPU: target ", Printable(profile.name), " has no NPU; name a chip with -t (npukit targets "
+    return InvalidArgument(Cat("-d NPU: target ", Printable(profile.name),
+                               " has no NPU; name a chip with -t (npukit targets "
                                "lists them)"));
   }
   const std::int64_t start = kit.env->NowNs();
@@ -42,8 +47,9 @@ Result<Model> CompileInMemory(const Kit& kit, const ModelOptions& options) {
   m.package = cache.Find(imported.sha256);
   m.from_cache = m.package != nullptr;
   if (!m.from_cache) {
-    NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result,
-                            compile::Compile(imported.graph, profile, kit.lowerings, compile_options));
+    NPUKIT_ASSIGN_OR_RETURN(
+        compile::CompileResult result,
+        compile::Compile(imported.graph, profile, kit.lowerings, compile_options));
     result.head.model_sha256 = imported.sha256;
     auto bytes = std::make_shared<std::vector<std::byte>>();
     NPUKIT_ASSIGN_OR_RETURN(*bytes, result.writer.ToBytes(std::move(result.head)));

@@ -1,5 +1,5 @@
-// A model file or a package, ready to run: a model is compiled in memory to the very bytes `compile` would write, and kept
-// in NPUKIT_CACHE_DIR when that is set. Devices are passed in.
+// A model file or a package, ready to run: a model is compiled in memory to the very bytes
+// `compile` would write, and kept in NPUKIT_CACHE_DIR when that is set. Devices are passed in.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct Kit {
   runtime::DeviceOpener open_device;
   std::string tool;  // "npukit 0.1.0 (1a2b3c4)": goes into packages
   std::function<void(std::string_view what, int done, int total)> progress;  // may be empty
-  std::function<void(const std::string& line)> note;                         // may be empty: warnings, to stderr
+  std::function<void(const std::string& line)> note;  // may be empty: warnings, to stderr
 };
 
 using ShapeSet = std::map<std::string, tensor::Dims>;
@@ -41,7 +41,7 @@ struct ModelOptions {
 
 struct Model {
   std::shared_ptr<const format::Package> package;
-  std::string sha256;      // of the model file; of a package, what its head says
+  std::string sha256;  // of the model file; of a package, what its head says
   bool is_package = false;
   bool from_cache = false;
   double compile_ms = 0;

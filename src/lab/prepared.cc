@@ -32,12 +32,14 @@ Status ShapesFromFiles(const Kit& kit, const RunOptions& run, ModelOptions& opti
     const ir::ValueInfo& input = imported.graph.value(v);
     const auto given = inputs.find(input.name);
     if (given == inputs.end() || input.type.is_static()) continue;
-    options.shapes[0].try_emplace(input.name, given->second.value.dims());  // a --shape that disagrees is refused at binding
+    options.shapes[0].try_emplace(
+        input.name, given->second.value.dims());  // a --shape that disagrees is refused at binding
   }
   return OkStatus();
 }
 
-Result<std::uint32_t> ChooseProgram(const runtime::Session& session, const std::map<std::string, InputFile>& given,
+Result<std::uint32_t> ChooseProgram(const runtime::Session& session,
+                                    const std::map<std::string, InputFile>& given,
                                     const ShapeSet& shapes) {
   const format::Head& head = session.head();
   std::string there;
@@ -47,7 +49,8 @@ Result<std::uint32_t> ChooseProgram(const runtime::Session& session, const std::
       const tensor::Type& type = head.programs[p].input_types[i];
       const auto file = given.find(head.inputs[i].name);
       if (file != given.end()) {
-        fits = fits && file->second.value.dtype() == type.dtype && file->second.value.dims() == type.dims();
+        fits = fits && file->second.value.dtype() == type.dtype &&
+               file->second.value.dims() == type.dims();
       }
       const auto shape = shapes.find(head.inputs[i].name);
       if (shape != shapes.end()) fits = fits && shape->second == type.dims();
@@ -56,16 +59,19 @@ Result<std::uint32_t> ChooseProgram(const runtime::Session& session, const std::
     there += Cat(there.empty() ? "" : "; ", ProgramKey(head, head.programs[p]));
   }
   std::string asked;
-  for (const auto& [name, file] : given) asked += Cat(" ", Printable(name), "=", file.value.type().ToString());
-  for (const auto& [name, dims] : shapes) asked += Cat(" ", Printable(name), "=", JoinInts(dims, "x"));
-  return InvalidArgument(Cat("no program takes the inputs given (", asked.empty() ? "none" : asked.substr(1),
-                             "); there is: ", there));
+  for (const auto& [name, file] : given)
+    asked += Cat(" ", Printable(name), "=", file.value.type().ToString());
+  for (const auto& [name, dims] : shapes)
+    asked += Cat(" ", Printable(name), "=", JoinInts(dims, "x"));
+  return InvalidArgument(Cat("no program takes the inputs given (",
+                             asked.empty() ? "none" : asked.substr(1), "); there is: ", there));
 }
 
 int ThreadCount(int asked) {
   if (asked > 0) return asked;
   std::int64_t n = 0;
-  if (const char* text = std::getenv("NPUKIT_THREADS"); text != nullptr && ParseInt64(text, &n) && n > 0) {
+  if (const char* text = std::getenv("NPUKIT_THREADS");
+      text != nullptr && ParseInt64(text, &n) && n > 0) {
     return static_cast<int>(n);
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -75,7 +81,8 @@ int ThreadCount(int asked) {
 
 Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions& run) {
   if (options.shapes.size() > 1) {
-    return InvalidArgument("--shape: one shape per input here; several make several programs, with npukit compile");
+    return InvalidArgument(
+        "--shape: one shape per input here; several make several programs, with npukit compile");
   }
   const ShapeSet asked = options.shapes.empty() ? ShapeSet{} : options.shapes[0];
   NPUKIT_RETURN_IF_ERROR(ShapesFromFiles(kit, run, options));
@@ -90,7 +97,8 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
   for (const auto& [name, dims] : asked) {
     const std::vector<std::string> names = InputNames(head);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return InvalidArgument(Cat("--shape: the model has no input \"", Printable(name), "\"; it has: ", Join(names, ", ")));
+      return InvalidArgument(Cat("--shape: the model has no input \"", Printable(name),
+                                 "\"; it has: ", Join(names, ", ")));
     }
   }
   NPUKIT_ASSIGN_OR_RETURN(auto given, ReadInputs(*kit.env, InputNames(head), run.inputs));
@@ -99,7 +107,8 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
   session.device = options.device;
   session.threads = run.threads;
   session.precision = run.precision;
-  NPUKIT_ASSIGN_OR_RETURN(p.session, runtime::Session::Open(p.model.package, session, kit.open_device));
+  NPUKIT_ASSIGN_OR_RETURN(p.session,
+                          runtime::Session::Open(p.model.package, session, kit.open_device));
   p.load_ms = report::Measured(static_cast<double>(kit.env->NowNs() - start) / 1e6, "ms");
   p.threads = ThreadCount(run.threads);
   NPUKIT_ASSIGN_OR_RETURN(p.program, ChooseProgram(*p.session, given, asked));
@@ -110,7 +119,8 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
       input.value = std::move(file->second.value);
       input.path = file->second.path;
     } else {
-      NPUKIT_ASSIGN_OR_RETURN(input.value, RandomInput(input.name, p.chosen().input_types[i], run.inputs.seed));
+      NPUKIT_ASSIGN_OR_RETURN(input.value,
+                              RandomInput(input.name, p.chosen().input_types[i], run.inputs.seed));
     }
     p.inputs.push_back(std::move(input));
   }
@@ -120,8 +130,8 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
 Result<std::unique_ptr<runtime::Request>> Prepared::NewRequest() const {
   NPUKIT_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Request> request, session->NewRequest());
   for (const BoundInput& i : inputs) {
-    NPUKIT_RETURN_IF_ERROR(
-        request->BindInput(i.name, i.value.dtype(), i.value.dims(), i.value.data(), i.value.byte_size()));
+    NPUKIT_RETURN_IF_ERROR(request->BindInput(i.name, i.value.dtype(), i.value.dims(),
+                                              i.value.data(), i.value.byte_size()));
   }
   return request;
 }
@@ -129,13 +139,14 @@ Result<std::unique_ptr<runtime::Request>> Prepared::NewRequest() const {
 std::vector<report::Tensor> Prepared::InputRecords() const {
   std::vector<report::Tensor> records;
   for (const BoundInput& i : inputs) {
-    records.push_back({i.name, std::string(tensor::DTypeName(i.value.dtype())), i.value.dims(), i.path,
-                       i.path.empty() ? "random" : "file"});
+    records.push_back({i.name, std::string(tensor::DTypeName(i.value.dtype())), i.value.dims(),
+                       i.path, i.path.empty() ? "random" : "file"});
   }
   return records;
 }
 
-Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& prepared, const runtime::Request& request,
+Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& prepared,
+                                                const runtime::Request& request,
                                                 const std::string& folder) {
   std::vector<std::string> names;
   for (const format::ValueSpec& s : prepared.session->head().outputs) names.push_back(s.name);
@@ -144,7 +155,8 @@ Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& 
   std::vector<report::Tensor> records;
   for (std::size_t i = 0; i < names.size(); ++i) {
     NPUKIT_ASSIGN_OR_RETURN(const tensor::Value value, request.Output(names[i]));
-    report::Tensor record{names[i], std::string(tensor::DTypeName(value.dtype())), value.dims(), "", ""};
+    report::Tensor record{names[i], std::string(tensor::DTypeName(value.dtype())), value.dims(), "",
+                          ""};
     if (!folder.empty()) {
       record.file = folder + "/" + files[i] + ".npy";
       NPUKIT_RETURN_IF_ERROR(WriteNpy(*kit.env, record.file, value));

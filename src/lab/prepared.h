@@ -34,7 +34,8 @@ struct Prepared {
 Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions& run);
 
 // The outputs of a completed request as records; written as NAME.npy when `folder` is not "".
-Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& prepared, const runtime::Request& request,
+Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& prepared,
+                                                const runtime::Request& request,
                                                 const std::string& folder);
 
 }  // namespace npukit::lab

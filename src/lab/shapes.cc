@@ -17,7 +17,8 @@ Result<std::vector<ShapeSet>> ParseShapes(const std::vector<std::string>& words)
   std::size_t programs = 0;
   for (const std::string& word : words) {
     const auto bad = [&](std::string_view why) {
-      return InvalidArgument(Cat("--shape ", Printable(word), ": ", why, "; expected NAME=1x3x224x224"));
+      return InvalidArgument(
+          Cat("--shape ", Printable(word), ": ", why, "; expected NAME=1x3x224x224"));
     };
     const std::size_t at = word.rfind('=');
     if (at == std::string::npos || at == 0) return bad("no input name");
@@ -33,14 +34,17 @@ Result<std::vector<ShapeSet>> ParseShapes(const std::vector<std::string>& words)
     of_input.push_back(std::move(dims));
     programs = std::max(programs, of_input.size());
   }
-  if (programs > kMaxPrograms) return InvalidArgument(Cat("--shape: more than ", kMaxPrograms, " programs"));
+  if (programs > kMaxPrograms)
+    return InvalidArgument(Cat("--shape: more than ", kMaxPrograms, " programs"));
   std::vector<ShapeSet> sets(programs);
   for (const auto& [name, shapes] : given) {
     if (shapes.size() != 1 && shapes.size() != programs) {
-      return InvalidArgument(Cat("--shape: input ", Printable(name), " has ", shapes.size(), " shapes and another has ", programs,
+      return InvalidArgument(Cat("--shape: input ", Printable(name), " has ", shapes.size(),
+                                 " shapes and another has ", programs,
                                  "; give each input one, or one per program"));
     }
-    for (std::size_t k = 0; k < programs; ++k) sets[k][name] = shapes.size() == 1 ? shapes[0] : shapes[k];
+    for (std::size_t k = 0; k < programs; ++k)
+      sets[k][name] = shapes.size() == 1 ? shapes[0] : shapes[k];
   }
   return sets;
 }

@@ -10,7 +10,8 @@
 
 namespace npukit::lab {
 
-// "x=1x3x48x320", repeated: the k-th shape of every input belongs to program k; an input given once has that shape in all.
+// "x=1x3x48x320", repeated: the k-th shape of every input belongs to program k; an input given once
+// has that shape in all.
 Result<std::vector<ShapeSet>> ParseShapes(const std::vector<std::string>& words);
 
 // "name=file.npy", each name once.

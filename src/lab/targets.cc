@@ -32,15 +32,20 @@ std::vector<std::string> ProfileFolders() {
   return folders;
 }
 
-Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file, const std::vector<std::string>& set) {
+Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
+                                   const std::vector<std::string>& set) {
   if (std::int64_t number = 0; ParseInt64(name_or_file, &number)) {
-    return InvalidArgument(Cat("-t ", number, ": a target is a chip's name or a FILE.json; did you mean --threads?"));
+    return InvalidArgument(
+        Cat("-t ", number, ": a target is a chip's name or a FILE.json; did you mean --threads?"));
   }
-  NPUKIT_ASSIGN_OR_RETURN(target::Profile profile, profile_io::LoadProfile(env, name_or_file, ProfileFolders()));
+  NPUKIT_ASSIGN_OR_RETURN(target::Profile profile,
+                          profile_io::LoadProfile(env, name_or_file, ProfileFolders()));
   for (const std::string& change : set) {
     const std::size_t at = change.find('=');
-    if (at == std::string::npos) return InvalidArgument(Cat("--set ", Printable(change), ": expected fact=value"));
-    NPUKIT_RETURN_IF_ERROR(profile.Set(change.substr(0, at), change.substr(at + 1)).WithContext("--set"));
+    if (at == std::string::npos)
+      return InvalidArgument(Cat("--set ", Printable(change), ": expected fact=value"));
+    NPUKIT_RETURN_IF_ERROR(
+        profile.Set(change.substr(0, at), change.substr(at + 1)).WithContext("--set"));
   }
   return profile;
 }
@@ -67,8 +72,9 @@ report::TargetShow ShowTarget(const target::Profile& profile) {
   r.target = TargetOf(profile);
   for (const auto& [key, fact] : profile.facts) {
     const target::FactDef* def = target::FindFactDef(key);
-    r.facts.push_back({key, fact.value, def ? std::string(def->unit) : "", std::string(target::SourceName(fact.source)),
-                       fact.ref, fact.date, def ? std::string(def->summary) : ""});
+    r.facts.push_back({key, fact.value, def ? std::string(def->unit) : "",
+                       std::string(target::SourceName(fact.source)), fact.ref, fact.date,
+                       def ? std::string(def->summary) : ""});
   }
   return r;
 }

@@ -11,12 +11,14 @@
 
 namespace npukit::lab {
 
-// Beside the program (../profiles, ../../profiles, ../share/npukit/profiles), then where it was built from.
+// Beside the program (../profiles, ../../profiles, ../share/npukit/profiles), then where it was
+// built from.
 std::vector<std::string> ProfileFolders();
 
-// A name or FILE.json, and "key=value" changes. kInvalidArgument: a bare number ("did you mean --threads?"), a bad --set.
-// kNotFound lists the targets there are.
-Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file, const std::vector<std::string>& set);
+// A name or FILE.json, and "key=value" changes. kInvalidArgument: a bare number ("did you mean
+// --threads?"), a bad --set. kNotFound lists the targets there are.
+Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
+                                   const std::vector<std::string>& set);
 
 Result<report::Targets> ListTargets(Env& env);
 report::TargetShow ShowTarget(const target::Profile& profile);

@@ -1,5 +1,5 @@
-// What the verbs do, apart from their words: each takes what it needs and gives the record that is printed. The command
-// line and the language bindings are thin over these.
+// What the verbs do, apart from their words: each takes what it needs and gives the record that is
+// printed. The command line and the language bindings are thin over these.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct CompileOptions {
   bool cpu_only_program = true;
   bool npu = true;
 };
-Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options, const CompileOptions& compile_options);
+Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options,
+                                     const CompileOptions& compile_options);
 
 Result<report::Info> Describe(const Kit& kit, const std::string& path, bool verify);
 
@@ -33,11 +34,11 @@ struct RunOptions {
 Result<report::Run> RunModel(const Kit& kit, const ModelOptions& options, const RunOptions& run);
 
 struct BenchOptions {
-  std::string device;              // as asked, for the record
-  double budget_ms = 1000;         // of what is reported
+  std::string device;                // as asked, for the record
+  double budget_ms = 1000;           // of what is reported
   std::uint64_t min_iterations = 0;  // 0: 5 on the real clock, 2 on a virtual one
   int concurrency = 1;
-  bool steps = false;              // --ops
+  bool steps = false;  // --ops
 };
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
                                  const BenchOptions& bench);

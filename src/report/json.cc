@@ -112,10 +112,15 @@ Json SpecsJson(const std::vector<format::ValueSpec>& specs) {
     if (s.type.is_tensor() && s.type.shape) {
       shape = Json::array();
       for (const tensor::Dim& d : s.type.shape->dims) {
-        shape.push_back(d.known() ? Json(d.value) : d.symbol.empty() ? Json(nullptr) : Json(d.symbol));
+        shape.push_back(d.known()          ? Json(d.value)
+                        : d.symbol.empty() ? Json(nullptr)
+                                           : Json(d.symbol));
       }
     }
-    j.push_back({{"name", s.name}, {"type", s.type.ToString()}, {"dtype", tensor::DTypeName(s.type.dtype)}, {"shape", shape}});
+    j.push_back({{"name", s.name},
+                 {"type", s.type.ToString()},
+                 {"dtype", tensor::DTypeName(s.type.dtype)},
+                 {"shape", shape}});
   }
   return j;
 }
@@ -140,7 +145,10 @@ std::string ToJson(const Check& r) {
   j["verdicts"] = Json::array();
   for (const target::Verdict& v : r.verdicts) j["verdicts"].push_back(VerdictJson(v));
   j["compute_units"] = UnitsJson(r.compute_units);
-  j["size"] = {{"bytes", r.bytes}, {"restored_bytes", r.restored_bytes}, {"gate_bytes", r.gate_bytes}, {"passes", r.passes()}};
+  j["size"] = {{"bytes", r.bytes},
+               {"restored_bytes", r.restored_bytes},
+               {"gate_bytes", r.gate_bytes},
+               {"passes", r.passes()}};
   return Finish(j);
 }
 
@@ -154,7 +162,8 @@ std::string ToJson(const Compile& r) {
   j["bytes"] = {{"shared", r.shared_bytes}, {"own", r.own_bytes}};
   j["rewrites"] = Json::array();
   j["passes"] = Json::array();
-  for (const Pass& p : r.passes) j["passes"].push_back({{"name", p.name}, {"changes", p.changes}, {"seconds", p.seconds}});
+  for (const Pass& p : r.passes)
+    j["passes"].push_back({{"name", p.name}, {"changes", p.changes}, {"seconds", p.seconds}});
   j["seconds"] = r.seconds;
   j["warnings"] = r.warnings;
   j["off_npu"] = OrNull(r.off_npu);
@@ -223,7 +232,9 @@ std::string ToJson(const Bench& r) {
   j["compute_units"] = UnitsJson(r.compute_units);
   j["steps"] = Json::array();
   for (const BenchStep& s : r.steps) {
-    j["steps"].push_back({{"segment", s.segment}, {"device", s.device}, {"ms", FigureJson(s.ms, r.kind)},
+    j["steps"].push_back({{"segment", s.segment},
+                          {"device", s.device},
+                          {"ms", FigureJson(s.ms, r.kind)},
                           {"energy_mj", FigureJson(s.energy_mj, r.kind)}});
   }
   j["outputs"] = TensorsJson(r.outputs);
@@ -267,7 +278,10 @@ std::string ToJson(const Targets& r) {
   Json j = Start();
   j["targets"] = Json::array();
   for (const TargetLine& t : r.targets) {
-    j["targets"].push_back({{"name", t.name}, {"npu", OrNull(t.npu)}, {"facts", t.facts}, {"assumed", t.assumed},
+    j["targets"].push_back({{"name", t.name},
+                            {"npu", OrNull(t.npu)},
+                            {"facts", t.facts},
+                            {"assumed", t.assumed},
                             {"file", OrNull(t.file)}});
   }
   return Finish(j);
@@ -279,8 +293,13 @@ std::string ToJson(const TargetShow& r) {
   j["file"] = OrNull(r.file);
   j["facts"] = Json::array();
   for (const FactLine& f : r.facts) {
-    j["facts"].push_back({{"key", f.key}, {"value", FactJson(f.value)}, {"unit", f.unit}, {"source", f.source},
-                          {"ref", f.ref}, {"date", f.date}, {"summary", f.summary}});
+    j["facts"].push_back({{"key", f.key},
+                          {"value", FactJson(f.value)},
+                          {"unit", f.unit},
+                          {"source", f.source},
+                          {"ref", f.ref},
+                          {"date", f.date},
+                          {"summary", f.summary}});
   }
   return Finish(j);
 }

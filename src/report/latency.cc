@@ -9,10 +9,11 @@ Latency Summarise(std::vector<double> samples) {
   Latency l;
   if (samples.empty()) return l;
   std::sort(samples.begin(), samples.end());
-  const auto rank = [&](double share) {  // the smallest sample that at least this share does not exceed
-    const auto n = static_cast<double>(samples.size());
-    return samples[static_cast<std::size_t>(std::max(1.0, std::ceil(share * n)) - 1)];
-  };
+  const auto rank =
+      [&](double share) {  // the smallest sample that at least this share does not exceed
+        const auto n = static_cast<double>(samples.size());
+        return samples[static_cast<std::size_t>(std::max(1.0, std::ceil(share * n)) - 1)];
+      };
   double sum = 0;
   for (double s : samples) sum += s;
   l.mean = sum / static_cast<double>(samples.size());

@@ -1,4 +1,5 @@
-// Records as JSON (one object, ordered keys, schema_version and tool first) and as aligned text for a terminal.
+// Records as JSON (one object, ordered keys, schema_version and tool first) and as aligned text for
+// a terminal.
 #pragma once
 
 #include <string>

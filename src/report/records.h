@@ -1,8 +1,9 @@
-// What the verbs answer, as plain structs: one per verb, filled by lab and cli, printed by json.cc and text.cc. Field names
-// in JSON are a contract other tools read: fields may be added, none is renamed.
+// What the verbs answer, as plain structs: one per verb, filled by lab and cli, printed by json.cc
+// and text.cc. Field names in JSON are a contract other tools read: fields may be added, none is
+// renamed.
 //
-// Every figure has a kind (measured, modelled, assumed). A record has one for its plain figures; a figure of another kind
-// prints as an object of its own, so kinds are never mixed silently.
+// Every figure has a kind (measured, modelled, assumed). A record has one for its plain figures; a
+// figure of another kind prints as an object of its own, so kinds are never mixed silently.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,12 @@ struct Figure {
   std::string unit;  // "ms", "B", "mJ"
   target::Kind kind = target::Kind::kMeasured;
 };
-inline Figure Measured(double value, std::string unit) { return {value, std::move(unit), target::Kind::kMeasured}; }
+inline Figure Measured(double value, std::string unit) {
+  return {value, std::move(unit), target::Kind::kMeasured};
+}
 
-using Shapes = std::vector<std::pair<std::string, tensor::Dims>>;  // input name and dims, in the model's order
+using Shapes =
+    std::vector<std::pair<std::string, tensor::Dims>>;  // input name and dims, in the model's order
 
 struct Target {
   std::string name;
@@ -80,7 +84,7 @@ struct Tensor {
   std::string name;
   std::string dtype;
   tensor::Dims shape;
-  std::string file;   // "" when not written or read
+  std::string file;    // "" when not written or read
   std::string source;  // of an input: "file" or "random"
 };
 

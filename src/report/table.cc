@@ -6,7 +6,8 @@ namespace npukit::report {
 namespace {
 
 std::size_t Width(const std::string& s) {  // characters, not bytes
-  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace

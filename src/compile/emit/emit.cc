@@ -15,7 +15,11 @@ constexpr std::uint32_t kNoSlot = 0xFFFFFFFFu;
 // Slots of a program: one per graph input and output, one per value that passes between segments.
 class SlotTable {
  public:
-  SlotTable(const ir::Graph& g, format::Program& program) : g_(g), program_(program), slot_of_(g.values.size(), kNoSlot), life_of_(g.values.size(), -1) {
+  SlotTable(const ir::Graph& g, format::Program& program)
+      : g_(g),
+        program_(program),
+        slot_of_(g.values.size(), kNoSlot),
+        life_of_(g.values.size(), -1) {
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
       const std::uint32_t s = Add(g.inputs[i], format::SlotKind::kInput, i);
       if (slot_of_[g.inputs[i]] == kNoSlot) slot_of_[g.inputs[i]] = s;
@@ -42,8 +46,10 @@ class SlotTable {
   }
   Result<std::uint32_t> Read(ir::ValueId v, std::int32_t step) {
     const std::uint32_t s = slot_of_[v];
-    if (s == kNoSlot) return Internal(Cat("value \"", Printable(g_.value(v).name), "\" is read before it is made"));
-    if (life_of_[v] >= 0) lifetimes_[static_cast<std::size_t>(life_of_[v])].last = step;  // steps only go forward
+    if (s == kNoSlot)
+      return Internal(Cat("value \"", Printable(g_.value(v).name), "\" is read before it is made"));
+    if (life_of_[v] >= 0)
+      lifetimes_[static_cast<std::size_t>(life_of_[v])].last = step;  // steps only go forward
     return s;
   }
 
@@ -53,11 +59,13 @@ class SlotTable {
       if (slot_of_[v] == kNoSlot) {
         const tensor::Value* c = g_.constant(v);
         if (c == nullptr || c->byte_size() == 0) {
-          return Unsupported(Cat("output \"", Printable(g_.value(v).name), "\": nothing computes it"));
+          return Unsupported(
+              Cat("output \"", Printable(g_.value(v).name), "\": nothing computes it"));
         }
         auto bytes = std::make_shared<std::vector<std::byte>>(c->bytes().begin(), c->bytes().end());
         const std::uint64_t hash = Hash64(*bytes);
-        slot_of_[v] = Add(v, format::SlotKind::kConstant, writer.AddWeight("raw", std::move(bytes), hash));
+        slot_of_[v] =
+            Add(v, format::SlotKind::kConstant, writer.AddWeight("raw", std::move(bytes), hash));
       }
       format::Step step;
       step.kind = format::StepKind::kCopy;
@@ -70,7 +78,8 @@ class SlotTable {
 
   Status Place() {
     NPUKIT_ASSIGN_OR_RETURN(const memory::Plan plan, memory::PlanArena(lifetimes_));
-    for (std::size_t k = 0; k < planned_.size(); ++k) program_.slots[planned_[k]].offset = plan.offsets[k];
+    for (std::size_t k = 0; k < planned_.size(); ++k)
+      program_.slots[planned_[k]].offset = plan.offsets[k];
     program_.arena_bytes = plan.arena_bytes;
     return OkStatus();
   }
@@ -107,8 +116,9 @@ std::string DevicesKey(const std::vector<std::string>& used) {
 
 }  // namespace
 
-Result<format::Program> EmitProgram(const ir::Graph& g, const Partition& partition, const target::Profile& profile,
-                                    const LoweringList& devices, const LowerOptions& options, format::PackageWriter& writer) {
+Result<format::Program> EmitProgram(const ir::Graph& g, const Partition& partition,
+                                    const target::Profile& profile, const LoweringList& devices,
+                                    const LowerOptions& options, format::PackageWriter& writer) {
   format::Program program;
   for (ir::ValueId v : g.inputs) program.input_types.push_back(g.value(v).type);
   for (ir::ValueId v : g.outputs) program.output_types.push_back(g.value(v).type);
@@ -165,7 +175,8 @@ format::ComputeUnits CountUnits(const ir::Graph& g, const std::vector<target::Ve
   std::vector<std::uint32_t> node_of(g.source_nodes.size(), kFolded);
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     for (std::uint32_t s : g.nodes[i].from) {
-      if (s < node_of.size()) node_of[s] = static_cast<std::uint32_t>(i);  // the last one gives the result
+      if (s < node_of.size())
+        node_of[s] = static_cast<std::uint32_t>(i);  // the last one gives the result
     }
   }
   format::ComputeUnits units;

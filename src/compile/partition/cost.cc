@@ -2,14 +2,14 @@
 
 namespace npukit::compile {
 
-Costs Price(const ir::Graph& g, const std::vector<bool>& npu_can, const Lowering* npu, const Lowering& cpu,
-            const target::Profile& profile) {
+Costs Price(const ir::Graph& g, const std::vector<bool>& npu_can, const Lowering* npu,
+            const Lowering& cpu, const target::Profile& profile) {
   Costs c;
   c.npu_can = npu_can;
   c.npu_ns.assign(g.nodes.size(), 0);
   c.cpu_ns.assign(g.nodes.size(), 0);
   c.hand_over_ns.assign(g.values.size(), 0);
-  if (npu == nullptr) return c;  // nothing to weigh
+  if (npu == nullptr) return c;                       // nothing to weigh
   std::vector<bool> crosses(g.values.size(), false);  // only these can be handed over
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     if (!npu_can[i]) continue;

@@ -1,5 +1,5 @@
-// What partition weighs: the time of every node on either side, of every value's hand-over, of starting a segment. In
-// nanoseconds, as the devices' models say for the profile.
+// What partition weighs: the time of every node on either side, of every value's hand-over, of
+// starting a segment. In nanoseconds, as the devices' models say for the profile.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct Costs {
   double launch_ns = 0;              // per NPU segment
 };
 
-Costs Price(const ir::Graph& g, const std::vector<bool>& npu_can, const Lowering* npu, const Lowering& cpu,
-            const target::Profile& profile);
+Costs Price(const ir::Graph& g, const std::vector<bool>& npu_can, const Lowering* npu,
+            const Lowering& cpu, const target::Profile& profile);
 
 }  // namespace npukit::compile

@@ -1,5 +1,5 @@
-// Dinic's algorithm: shortest augmenting paths found level by level. Ours because the one library for it weighs more than
-// everything else the build installs, for a hundred lines.
+// Dinic's algorithm: shortest augmenting paths found level by level. Ours because the one library
+// for it weighs more than everything else the build installs, for a hundred lines.
 #include "compile/partition/min_cut.h"
 
 #include <algorithm>
@@ -77,7 +77,8 @@ class FlowNetwork {
     std::size_t at = source;
     while (at != sink) {
       std::uint32_t& e = next_[at];
-      while (e != kNone && (edges_[e].capacity == 0 || level_[edges_[e].to] != level_[at] + 1)) e = edges_[e].next;
+      while (e != kNone && (edges_[e].capacity == 0 || level_[edges_[e].to] != level_[at] + 1))
+        e = edges_[e].next;
       if (e != kNone) {
         path.push_back(e);
         at = edges_[e].to;

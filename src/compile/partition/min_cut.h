@@ -1,5 +1,6 @@
-// The cheapest way to give every item one of two sides. Own costs are per item; a tie says what it costs when its `from`
-// is on the first side and its `to` on the second. Exact (maximum flow). Costs are saturated, never negative.
+// The cheapest way to give every item one of two sides. Own costs are per item; a tie says what it
+// costs when its `from` is on the first side and its `to` on the second. Exact (maximum flow).
+// Costs are saturated, never negative.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace npukit::compile {
 
-inline constexpr std::int64_t kNever = std::int64_t{1} << 50;  // "must not": dearer than any real sum
+inline constexpr std::int64_t kNever = std::int64_t{1}
+                                       << 50;  // "must not": dearer than any real sum
 
 struct CutItem {
   std::int64_t first = 0;   // cost on the first side

@@ -8,9 +8,11 @@
 namespace npukit::compile {
 namespace {
 
-std::int64_t CostOf(const std::vector<CutItem>& items, const std::vector<CutTie>& ties, const std::vector<bool>& first) {
+std::int64_t CostOf(const std::vector<CutItem>& items, const std::vector<CutTie>& ties,
+                    const std::vector<bool>& first) {
   std::int64_t cost = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) cost += first[i] ? items[i].first : items[i].second;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    cost += first[i] ? items[i].first : items[i].second;
   for (const CutTie& t : ties) {
     if (first[t.from] && !first[t.to]) cost += t.cost;
   }
@@ -23,10 +25,12 @@ TEST(MinCut, IsTheCheapestOfAllDivisions) {
   for (int round = 0; round < 200; ++round) {
     const std::size_t n = 1 + random() % 9;
     std::vector<CutItem> items(n);
-    for (CutItem& i : items) i = {static_cast<std::int64_t>(random() % 20), static_cast<std::int64_t>(random() % 20)};
+    for (CutItem& i : items)
+      i = {static_cast<std::int64_t>(random() % 20), static_cast<std::int64_t>(random() % 20)};
     std::vector<CutTie> ties;
     for (std::size_t k = random() % 20; k > 0; --k) {
-      ties.push_back({static_cast<std::uint32_t>(random() % n), static_cast<std::uint32_t>(random() % n),
+      ties.push_back({static_cast<std::uint32_t>(random() % n),
+                      static_cast<std::uint32_t>(random() % n),
                       static_cast<std::int64_t>(random() % 15)});
     }
     std::int64_t best = kNever;

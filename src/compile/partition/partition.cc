@@ -21,7 +21,8 @@ std::string Milliseconds(double ns) {
   return text;
 }
 
-target::Verdict NotOnNpu(const ir::Node& n, std::string code, std::string reason, std::string remedy) {
+target::Verdict NotOnNpu(const ir::Node& n, std::string code, std::string reason,
+                         std::string remedy) {
   target::Verdict v;
   v.op = n.op ? std::string(n.op->name) : "";
   v.device = "NPU";
@@ -46,21 +47,25 @@ void NameSources(const ir::Graph& g, const ir::Node& n, target::Verdict& v) {
   }
 }
 
-target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Profile& profile, const Lowering* npu,
-                       Goal goal, const std::string& shape_remedy) {
+target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Profile& profile,
+                       const Lowering* npu, Goal goal, const std::string& shape_remedy) {
   target::Verdict v;
   if (n.is_foreign()) {
-    const std::string domain = n.foreign_domain.empty() ? "" : Cat(" of domain \"", Printable(n.foreign_domain), "\"");
-    v = NotOnNpu(n, "unknown_operator", Cat("npukit does not know the operator ", Printable(n.foreign_op), domain, "."),
+    const std::string domain =
+        n.foreign_domain.empty() ? "" : Cat(" of domain \"", Printable(n.foreign_domain), "\"");
+    v = NotOnNpu(n, "unknown_operator",
+                 Cat("npukit does not know the operator ", Printable(n.foreign_op), domain, "."),
                  "export the model without it, or add it to src/ops");
   } else if (goal == Goal::kCpuOnly) {
     v.op = std::string(n.op->name);
     v.device = "CPU";
   } else if (npu == nullptr) {
-    v = NotOnNpu(n, "no_npu", Cat("Target ", profile.name, " has no NPU."), "name a chip with -t; npukit targets lists them");
+    v = NotOnNpu(n, "no_npu", Cat("Target ", profile.name, " has no NPU."),
+                 "name a chip with -t; npukit targets lists them");
   } else if (!IsStatic(g, n)) {
     v = NotOnNpu(n, "dynamic_shape", "The NPU needs every shape to be known when compiling.",
-                 shape_remedy.empty() ? "export the model so that shapes do not depend on data" : shape_remedy);
+                 shape_remedy.empty() ? "export the model so that shapes do not depend on data"
+                                      : shape_remedy);
   } else {
     v = npu->Supports(g, n, profile);
   }
@@ -74,13 +79,15 @@ void SayWhyNotWorthIt(const Refusal& r, target::Verdict& v) {
   v.limit = Cat("gain ", Milliseconds(r.gain_ns));
   v.found = Cat("copy ", Milliseconds(r.copy_ns));
   if (r.gain_ns > 0) {
-    v.reason = Cat("The NPU could, but handing the data over costs ", Milliseconds(r.copy_ns), " and saves ",
-                   Milliseconds(r.gain_ns), ".");
+    v.reason = Cat("The NPU could, but handing the data over costs ", Milliseconds(r.copy_ns),
+                   " and saves ", Milliseconds(r.gain_ns), ".");
   } else if (r.copy_ns < 0) {
-    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns), " longer there, more than the ",
-                   Milliseconds(-r.copy_ns), " of hand-overs it would spare.");
+    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns),
+                   " longer there, more than the ", Milliseconds(-r.copy_ns),
+                   " of hand-overs it would spare.");
   } else {
-    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns), " longer there than on the CPU.");
+    v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns),
+                   " longer there than on the CPU.");
   }
   v.remedy = "nothing to do: the CPU is faster here; -d NPU forces it";
 }
@@ -97,11 +104,12 @@ int FindDevice(const LoweringList& devices, std::string_view device_class) {
 namespace {
 
 bool CanBeLowered(const ir::Graph& g) {
-  return std::all_of(g.nodes.begin(), g.nodes.end(), [&](const ir::Node& n) { return !n.is_foreign() && IsStatic(g, n); });
+  return std::all_of(g.nodes.begin(), g.nodes.end(),
+                     [&](const ir::Node& n) { return !n.is_foreign() && IsStatic(g, n); });
 }
 
-double LoweredNs(const ir::Graph& g, const ir::Uses& uses, const Placement& placement, const Lowering* npu,
-                 const Lowering& cpu, const target::Profile& profile) {
+double LoweredNs(const ir::Graph& g, const ir::Uses& uses, const Placement& placement,
+                 const Lowering* npu, const Lowering& cpu, const target::Profile& profile) {
   double ns = 0;
   std::vector<bool> inside(g.nodes.size(), false);
   for (const Segment& s : placement.segments) {
@@ -118,11 +126,13 @@ struct Placed {
   std::vector<Segment> segments;  // device is an index into the LoweringList
 };
 
-Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profile, const LoweringList& devices, Goal goal) {
+Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profile,
+                                const LoweringList& devices, Goal goal) {
   const int cpu_index = FindDevice(devices, "CPU");
   if (cpu_index < 0) return Internal("compile: no CPU device was given");
   const int npu_index = profile.has_npu() ? FindDevice(devices, "NPU") : -1;
-  const Lowering* npu = npu_index >= 0 ? devices[static_cast<std::size_t>(npu_index)].get() : nullptr;
+  const Lowering* npu =
+      npu_index >= 0 ? devices[static_cast<std::size_t>(npu_index)].get() : nullptr;
 
   Placed out;
   const std::string shape_remedy = ShapeRemedy(g);
@@ -137,8 +147,9 @@ Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profi
   const Costs costs = Price(g, npu_can, npu, cpu, profile);
   Placement placement = PlaceNodes(g, uses, costs, goal);
   if (goal == Goal::kFastest && CanBeLowered(g)) {
-    placement = Refine(g, uses, costs, std::move(placement),
-                       [&](const Placement& p) { return LoweredNs(g, uses, p, npu, cpu, profile); });
+    placement = Refine(g, uses, costs, std::move(placement), [&](const Placement& p) {
+      return LoweredNs(g, uses, p, npu, cpu, profile);
+    });
   }
   const std::vector<Refusal> refusals = ExplainCpuIslands(g, uses, costs, placement.side);
   for (std::size_t s = 0; s < placement.segments.size(); ++s) {
@@ -158,9 +169,12 @@ Result<Placed> AskPriceAndPlace(const ir::Graph& g, const target::Profile& profi
 
 }  // namespace
 
-Result<Partition> MakePartition(const ir::Graph& g, const target::Profile& profile, const LoweringList& devices, Goal goal) {
+Result<Partition> MakePartition(const ir::Graph& g, const target::Profile& profile,
+                                const LoweringList& devices, Goal goal) {
   for (const ir::Node& n : g.nodes) {
-    if (n.is_foreign()) return Unsupported(Cat("node \"", Printable(n.name), "\": unknown operator ", Printable(n.foreign_op)));
+    if (n.is_foreign())
+      return Unsupported(
+          Cat("node \"", Printable(n.name), "\": unknown operator ", Printable(n.foreign_op)));
   }
   NPUKIT_ASSIGN_OR_RETURN(Placed placed, AskPriceAndPlace(g, profile, devices, goal));
   return Partition{std::move(placed.segments), std::move(placed.verdicts)};

@@ -20,7 +20,8 @@ std::string PlacedOn(const Partition& p, std::size_t node) { return p.verdicts[n
 
 TEST(Partition, WhatTheNpuCanDoFasterGoesThere) {
   ir::Builder b;
-  const ir::Graph g = b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
+  const ir::Graph g =
+      b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
   const auto devices = FakeDevices([](FakeLowering&) {});
   const auto p = MakePartition(g, FakeChip(0), devices, Goal::kFastest);
   ASSERT_TRUE(p.ok()) << p.status().message();
@@ -33,7 +34,8 @@ TEST(Partition, WhatTheNpuCanDoFasterGoesThere) {
 // Two nodes save 2 * (1000 - 100) = 1800 ns; two hand-overs cost 2 * 1000 = 2000 ns.
 TEST(Partition, AnIslandThatCostsMoreThanItSavesStaysOnTheCpuAndSaysSo) {
   ir::Builder b;
-  const ir::Graph g = b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
+  const ir::Graph g =
+      b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
   const auto devices = FakeDevices([](FakeLowering& npu) { npu.hand_over_ns = 1000; });
   const auto p = MakePartition(g, FakeChip(0), devices, Goal::kFastest);
   ASSERT_TRUE(p.ok());
@@ -47,10 +49,12 @@ TEST(Partition, AnIslandThatCostsMoreThanItSavesStaysOnTheCpuAndSaysSo) {
   EXPECT_EQ(v.from, std::vector<std::string>{"sigmoid_0"});
 }
 
-// Priced alone each node is slower on the NPU, but as one segment they take 500 ns instead of the CPU's 2000.
+// Priced alone each node is slower on the NPU, but as one segment they take 500 ns instead of the
+// CPU's 2000.
 TEST(Partition, ASegmentIsJudgedAsItIsLowered) {
   ir::Builder b;
-  const ir::Graph g = b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
+  const ir::Graph g =
+      b.Finish({b.Op(op::relu, {b.Op(op::sigmoid, {b.Input("x", DType::kF32, {4})})})});
   const auto devices = FakeDevices([](FakeLowering& npu) {
     npu.cost_ns = [](const ir::Node&) { return 1500.0; };
     npu.lowered_ns = [](const ir::Graph&) { return 500.0; };
@@ -70,7 +74,8 @@ TEST(Partition, WithoutCostEverythingTheNpuCanRunGoesThere) {
   EXPECT_EQ(PlacedOn(*p, 0), "NPU");
 }
 
-// Three nodes save 2700 ns and hand over 2000 ns: 700 ns are left, so a start of 0.6 us pays and one of 0.8 us does not.
+// Three nodes save 2700 ns and hand over 2000 ns: 700 ns are left, so a start of 0.6 us pays and
+// one of 0.8 us does not.
 TEST(Partition, TheStartOfASegmentIsWeighed) {
   ir::Builder b;
   ValueId v = b.Input("x", DType::kF32, {4});
@@ -86,12 +91,14 @@ TEST(Partition, TheStartOfASegmentIsWeighed) {
   EXPECT_EQ(dear->verdicts[0].found, "copy 0.0028 ms");
 }
 
-// relu -> softmax (CPU only) -> relu, and a direct way round it: one NPU segment of both relus would wait for itself.
+// relu -> softmax (CPU only) -> relu, and a direct way round it: one NPU segment of both relus
+// would wait for itself.
 TEST(Partition, SegmentsNeverWaitForThemselves) {
   ir::Builder b;
   const ValueId a = b.Op(op::relu, {b.Input("x", DType::kF32, {4})});
   const ir::Graph g = b.Finish({b.Op(op::add, {a, b.Op(op::softmax, {a})})});
-  const auto devices = FakeDevices([](FakeLowering& npu) { npu.can = [](const ir::Node& n) { return IsNot(n, op::softmax); }; });
+  const auto devices = FakeDevices(
+      [](FakeLowering& npu) { npu.can = [](const ir::Node& n) { return IsNot(n, op::softmax); }; });
   const auto p = MakePartition(g, FakeChip(0), devices, Goal::kFastest);
   ASSERT_TRUE(p.ok());
   ASSERT_EQ(p->segments.size(), 3u);
@@ -107,9 +114,15 @@ ir::Graph RandomGraph(std::mt19937& random, int nodes) {
   const auto pick = [&] { return values[random() % values.size()]; };
   for (int i = 0; i < nodes; ++i) {
     switch (random() % 3) {
-      case 0: values.push_back(b.Op(op::relu, {pick()})); break;
-      case 1: values.push_back(b.Op(op::softmax, {pick()})); break;
-      default: values.push_back(b.Op(op::add, {pick(), pick()})); break;
+      case 0:
+        values.push_back(b.Op(op::relu, {pick()}));
+        break;
+      case 1:
+        values.push_back(b.Op(op::softmax, {pick()}));
+        break;
+      default:
+        values.push_back(b.Op(op::add, {pick(), pick()}));
+        break;
     }
   }
   return b.Finish({values.back()});
@@ -141,7 +154,8 @@ TEST(Partition, RandomGraphsRunInOrderEachNodeOnceAndTheSameEveryTime) {
         for (ValueId v : g.nodes[n].inputs) EXPECT_GE(ran[v], 0) << "round " << round;
         for (ValueId v : g.nodes[n].outputs) ran[v] = ++position;
         EXPECT_EQ(p->verdicts[n].segment, static_cast<int>(s));
-        EXPECT_EQ(p->verdicts[n].placed_on, devices[static_cast<std::size_t>(p->segments[s].device)]->device_class());
+        EXPECT_EQ(p->verdicts[n].placed_on,
+                  devices[static_cast<std::size_t>(p->segments[s].device)]->device_class());
       }
     }
     EXPECT_EQ(seen.size(), g.nodes.size());
@@ -169,7 +183,8 @@ TEST(Partition, AForeignNodeIsListedAndRefused) {
   EXPECT_EQ((*verdicts)[0].code, "unknown_operator");
   EXPECT_EQ((*verdicts)[0].foreign_op, "Frobnicate");
   EXPECT_EQ((*verdicts)[0].placed_on, "");
-  EXPECT_EQ(MakePartition(done, FakeChip(0), devices, Goal::kFastest).status().code(), Code::kUnsupported);
+  EXPECT_EQ(MakePartition(done, FakeChip(0), devices, Goal::kFastest).status().code(),
+            Code::kUnsupported);
 }
 
 TEST(Partition, ATargetWithoutNpuSaysSo) {

@@ -18,7 +18,9 @@ std::int64_t Picoseconds(double ns) {
 std::vector<int> Cut(const ir::Graph& g, const ir::Uses& uses, const Costs& costs) {
   std::vector<CutItem> items(g.nodes.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
-    items[i] = costs.npu_can[i] ? CutItem{Picoseconds(costs.npu_ns[i]), Picoseconds(costs.cpu_ns[i])} : CutItem{kNever, 0};
+    items[i] = costs.npu_can[i]
+                   ? CutItem{Picoseconds(costs.npu_ns[i]), Picoseconds(costs.cpu_ns[i])}
+                   : CutItem{kNever, 0};
   }
   std::vector<CutTie> ties;
   const auto add_item = [&](CutItem item) {
@@ -30,7 +32,8 @@ std::vector<int> Cut(const ir::Graph& g, const ir::Uses& uses, const Costs& cost
   for (ir::ValueId v = 0; v < g.values.size(); ++v) {
     const std::int64_t cost = Picoseconds(costs.hand_over_ns[v]);
     if (cost == 0 || (uses.readers[v].empty() && !uses.is_output[v])) continue;
-    const std::uint32_t producer = uses.producer[v] >= 0 ? static_cast<std::uint32_t>(uses.producer[v]) : host;
+    const std::uint32_t producer =
+        uses.producer[v] >= 0 ? static_cast<std::uint32_t>(uses.producer[v]) : host;
     // Out of the NPU once, however many read it: `out` is the copy on the CPU's side.
     if (producer != host) {
       const std::uint32_t out = add_item({});
@@ -45,17 +48,20 @@ std::vector<int> Cut(const ir::Graph& g, const ir::Uses& uses, const Costs& cost
   }
   const std::vector<bool> npu = MinCut(items, ties);
   std::vector<int> side(g.nodes.size());
-  for (std::size_t i = 0; i < side.size(); ++i) side[i] = npu[i] && costs.npu_can[i] ? kNpuSide : kCpuSide;
+  for (std::size_t i = 0; i < side.size(); ++i)
+    side[i] = npu[i] && costs.npu_can[i] ? kNpuSide : kCpuSide;
   return side;
 }
 
-// Nodes of `member` joined wherever a value passes between two of the same `group`. Returns a label per node, -1 outside.
+// Nodes of `member` joined wherever a value passes between two of the same `group`. Returns a label
+// per node, -1 outside.
 std::vector<int> Islands(const ir::Graph& g, const ir::Uses& uses, const std::vector<int>& group) {
   std::vector<int> parent(g.nodes.size());
   std::iota(parent.begin(), parent.end(), 0);
   const auto find = [&](int i) {
     while (parent[static_cast<std::size_t>(i)] != i) {
-      parent[static_cast<std::size_t>(i)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];
+      parent[static_cast<std::size_t>(i)] =
+          parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];
       i = parent[static_cast<std::size_t>(i)];
     }
     return i;
@@ -65,7 +71,8 @@ std::vector<int> Islands(const ir::Graph& g, const ir::Uses& uses, const std::ve
     for (ir::ValueId v : g.nodes[i].inputs) {
       if (v == ir::kNoValue || uses.producer[v] < 0) continue;
       const int p = uses.producer[v];
-      if (group[static_cast<std::size_t>(p)] == group[i]) parent[static_cast<std::size_t>(find(p))] = find(static_cast<int>(i));
+      if (group[static_cast<std::size_t>(p)] == group[i])
+        parent[static_cast<std::size_t>(find(p))] = find(static_cast<int>(i));
     }
   }
   std::vector<int> label(g.nodes.size(), -1);
@@ -82,7 +89,8 @@ struct IslandSum {
 };
 
 // The islands among the readers of a value, each once.
-std::vector<int> ReadingIslands(const std::vector<std::uint32_t>& readers, const std::vector<int>& island) {
+std::vector<int> ReadingIslands(const std::vector<std::uint32_t>& readers,
+                                const std::vector<int>& island) {
   std::vector<int> labels;
   for (std::uint32_t r : readers) {
     if (island[r] >= 0) labels.push_back(island[r]);
@@ -92,9 +100,11 @@ std::vector<int> ReadingIslands(const std::vector<std::uint32_t>& readers, const
   return labels;
 }
 
-// NPU islands as scheduled: what they save, and what they hand over (a value between two segments of the NPU too).
+// NPU islands as scheduled: what they save, and what they hand over (a value between two segments
+// of the NPU too).
 std::vector<IslandSum> WeighNpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs,
-                                       const std::vector<int>& segment_of, const std::vector<int>& island) {
+                                       const std::vector<int>& segment_of,
+                                       const std::vector<int>& island) {
   std::vector<IslandSum> sums(g.nodes.size());
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     if (island[i] < 0) continue;
@@ -128,8 +138,8 @@ std::vector<int> SegmentOf(const std::vector<Segment>& segments, std::size_t nod
 }
 
 // Gives up what does not pay. True when something changed.
-bool Prune(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, const std::vector<Segment>& segments,
-           std::vector<int>& side) {
+bool Prune(const ir::Graph& g, const ir::Uses& uses, const Costs& costs,
+           const std::vector<Segment>& segments, std::vector<int>& side) {
   const std::vector<int> segment_of = SegmentOf(segments, g.nodes.size());
   std::vector<int> group = segment_of;
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -140,13 +150,15 @@ bool Prune(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, const s
   // Islands that pay their own copies share the start of their segment.
   std::vector<double> earned(segments.size(), 0);
   for (const IslandSum& s : sums) {
-    if (s.segment >= 0 && s.gain_ns > s.copy_ns) earned[static_cast<std::size_t>(s.segment)] += s.gain_ns - s.copy_ns;
+    if (s.segment >= 0 && s.gain_ns > s.copy_ns)
+      earned[static_cast<std::size_t>(s.segment)] += s.gain_ns - s.copy_ns;
   }
   bool changed = false;
   for (std::size_t i = 0; i < side.size(); ++i) {
     if (island[i] < 0) continue;
     const IslandSum& s = sums[static_cast<std::size_t>(island[i])];
-    if (s.gain_ns > s.copy_ns && earned[static_cast<std::size_t>(s.segment)] > costs.launch_ns) continue;
+    if (s.gain_ns > s.copy_ns && earned[static_cast<std::size_t>(s.segment)] > costs.launch_ns)
+      continue;
     side[i] = kCpuSide;
     changed = true;
   }
@@ -160,10 +172,12 @@ Placement PlaceNodes(const ir::Graph& g, const ir::Uses& uses, const Costs& cost
   if (goal == Goal::kFastest) {
     p.side = Cut(g, uses, costs);
   } else {
-    for (bool can : costs.npu_can) p.side.push_back(can && goal == Goal::kMostOnNpu ? kNpuSide : kCpuSide);
+    for (bool can : costs.npu_can)
+      p.side.push_back(can && goal == Goal::kMostOnNpu ? kNpuSide : kCpuSide);
   }
   p.segments = Schedule(g, uses, p.side, 2);
-  while (goal == Goal::kFastest && Prune(g, uses, costs, p.segments, p.side)) {  // the NPU's side only shrinks: it ends
+  while (goal == Goal::kFastest &&
+         Prune(g, uses, costs, p.segments, p.side)) {  // the NPU's side only shrinks: it ends
     p.segments = Schedule(g, uses, p.side, 2);
   }
   return p;
@@ -173,7 +187,8 @@ namespace {
 
 constexpr int kIslandsTried = 6;  // each costs a lowering of the whole graph
 
-std::vector<int> CpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, const std::vector<int>& side) {
+std::vector<int> CpuIslands(const ir::Graph& g, const ir::Uses& uses, const Costs& costs,
+                            const std::vector<int>& side) {
   std::vector<int> group(g.nodes.size(), -1);
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (costs.npu_can[i] && side[i] == kCpuSide) group[i] = 0;
@@ -183,7 +198,8 @@ std::vector<int> CpuIslands(const ir::Graph& g, const ir::Uses& uses, const Cost
 
 }  // namespace
 
-Placement Refine(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, Placement placement, const Judge& judge) {
+Placement Refine(const ir::Graph& g, const ir::Uses& uses, const Costs& costs, Placement placement,
+                 const Judge& judge) {
   const std::vector<int> island = CpuIslands(g, uses, costs, placement.side);
   std::vector<int> labels(island);
   std::sort(labels.begin(), labels.end());
@@ -237,7 +253,8 @@ std::vector<Refusal> ExplainCpuIslands(const ir::Graph& g, const ir::Uses& uses,
       if (made_on_npu) {  // comes out for this island: spared when nobody else on the CPU needs it
         touches_npu[static_cast<std::size_t>(label)] = true;
         bool others = uses.is_output[v];
-        for (std::uint32_t r : uses.readers[v]) others = others || (side[r] == kCpuSide && island[r] != label);
+        for (std::uint32_t r : uses.readers[v])
+          others = others || (side[r] == kCpuSide && island[r] != label);
         if (!others) s.copy_ns -= cost;
       } else if (!npu_reads) {
         s.copy_ns += cost;
@@ -245,7 +262,8 @@ std::vector<Refusal> ExplainCpuIslands(const ir::Graph& g, const ir::Uses& uses,
     }
     if (made_by < 0) continue;
     bool leaves = uses.is_output[v];
-    for (std::uint32_t r : uses.readers[v]) leaves = leaves || (side[r] == kCpuSide && island[r] != made_by);
+    for (std::uint32_t r : uses.readers[v])
+      leaves = leaves || (side[r] == kCpuSide && island[r] != made_by);
     Refusal& s = sums[static_cast<std::size_t>(made_by)];
     if (leaves) s.copy_ns += cost;
     if (npu_reads) {

@@ -6,10 +6,11 @@
 namespace npukit::compile {
 namespace {
 
-using Ready = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;  // smallest index first
+using Ready = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>,
+                                  std::greater<>>;  // smallest index first
 
-std::vector<Segment> ScheduleFrom(const ir::Graph& g, const ir::Uses& uses, const std::vector<int>& device, int devices,
-                                  int first) {
+std::vector<Segment> ScheduleFrom(const ir::Graph& g, const ir::Uses& uses,
+                                  const std::vector<int>& device, int devices, int first) {
   std::vector<std::uint32_t> missing(g.nodes.size(), 0);  // inputs not computed yet
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     for (ir::ValueId v : g.nodes[i].inputs) {
@@ -18,7 +19,8 @@ std::vector<Segment> ScheduleFrom(const ir::Graph& g, const ir::Uses& uses, cons
   }
   std::vector<Ready> ready(static_cast<std::size_t>(devices));
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
-    if (missing[i] == 0) ready[static_cast<std::size_t>(device[i])].push(static_cast<std::uint32_t>(i));
+    if (missing[i] == 0)
+      ready[static_cast<std::size_t>(device[i])].push(static_cast<std::uint32_t>(i));
   }
   std::vector<Segment> segments;
   std::size_t done = 0;
@@ -45,7 +47,8 @@ std::vector<Segment> ScheduleFrom(const ir::Graph& g, const ir::Uses& uses, cons
 
 }  // namespace
 
-std::vector<Segment> Schedule(const ir::Graph& g, const ir::Uses& uses, const std::vector<int>& device, int devices) {
+std::vector<Segment> Schedule(const ir::Graph& g, const ir::Uses& uses,
+                              const std::vector<int>& device, int devices) {
   std::vector<Segment> best = ScheduleFrom(g, uses, device, devices, 0);
   for (int first = 1; first < devices; ++first) {
     std::vector<Segment> other = ScheduleFrom(g, uses, device, devices, first);

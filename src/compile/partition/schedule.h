@@ -1,5 +1,6 @@
-// From "which device" to "in which order": as many nodes of one device as are ready make a segment, then the other device
-// has its turn. So a segment reads only earlier segments, whatever the assignment.
+// From "which device" to "in which order": as many nodes of one device as are ready make a segment,
+// then the other device has its turn. So a segment reads only earlier segments, whatever the
+// assignment.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,9 @@
 
 namespace npukit::compile {
 
-// `device[i]` of node i is 0 <= device < devices. Of the possible first devices, the one that gives the fewest segments.
-std::vector<Segment> Schedule(const ir::Graph& g, const ir::Uses& uses, const std::vector<int>& device, int devices);
+// `device[i]` of node i is 0 <= device < devices. Of the possible first devices, the one that gives
+// the fewest segments.
+std::vector<Segment> Schedule(const ir::Graph& g, const ir::Uses& uses,
+                              const std::vector<int>& device, int devices);
 
 }  // namespace npukit::compile

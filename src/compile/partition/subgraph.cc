@@ -4,14 +4,16 @@
 
 namespace npukit::compile {
 
-Subgraph CutOut(const ir::Graph& g, const ir::Uses& uses, const std::vector<std::uint32_t>& nodes, std::vector<bool>& inside) {
+Subgraph CutOut(const ir::Graph& g, const ir::Uses& uses, const std::vector<std::uint32_t>& nodes,
+                std::vector<bool>& inside) {
   Subgraph s;
   s.graph.name = g.name;
   for (std::uint32_t n : nodes) inside[n] = true;
   std::unordered_map<ir::ValueId, ir::ValueId> renamed;
   const auto rename = [&](ir::ValueId v) {
     if (v == ir::kNoValue) return v;
-    const auto [it, fresh] = renamed.try_emplace(v, static_cast<ir::ValueId>(s.graph.values.size()));
+    const auto [it, fresh] =
+        renamed.try_emplace(v, static_cast<ir::ValueId>(s.graph.values.size()));
     if (fresh) s.graph.values.push_back(g.value(v));
     return it->second;
   };

@@ -14,8 +14,10 @@ struct Subgraph {
   std::vector<ir::ValueId> outputs;  // likewise
 };
 
-// `nodes` in an order of execution. Constants come along (their bytes are shared); outputs are the values that somebody
-// outside reads or that the whole graph gives out. `inside` is scratch, one per node, all false before and after.
-Subgraph CutOut(const ir::Graph& g, const ir::Uses& uses, const std::vector<std::uint32_t>& nodes, std::vector<bool>& inside);
+// `nodes` in an order of execution. Constants come along (their bytes are shared); outputs are the
+// values that somebody outside reads or that the whole graph gives out. `inside` is scratch, one
+// per node, all false before and after.
+Subgraph CutOut(const ir::Graph& g, const ir::Uses& uses, const std::vector<std::uint32_t>& nodes,
+                std::vector<bool>& inside);
 
 }  // namespace npukit::compile
