@@ -1,13 +1,15 @@
-// Every lowering of the simulated NPU against the operators' references, on random shapes and attributes, for chips with
-// 16-bit and 32-bit accumulators and for one whose buffers are so small that everything is cut into many tiles. The
-// workspace is filled with NaN first, so that a lane that was never written shows.
+// Every lowering of the simulated NPU against the operators' references, on random shapes and
+// attributes, for chips with 16-bit and 32-bit accumulators and for one whose buffers are so small
+// that everything is cut into many tiles. The workspace is filled with NaN first, so that a lane
+// that was never written shows.
+#include "devices/npu_sim/lower/lowering.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "base/text.h"
-#include "devices/npu_sim/lower/lowering.h"
 #include "devices/npu_sim/run/driver.h"
 #include "eval/interpret.h"
 #include "harness.h"
@@ -19,8 +21,8 @@ namespace npukit {
 namespace {
 
 using conformance::Subject;
-using tensor::DType;
 using tensor::Dims;
+using tensor::DType;
 using testing::Random;
 
 target::Profile Chip(const char* name) {
@@ -31,15 +33,19 @@ target::Profile Chip(const char* name) {
 
 target::Profile TinyChip() {
   target::Profile p = Chip("kirin9030");
-  for (const auto& [key, value] : {std::pair{"npu.sram_bytes", "24576"}, {"npu.l0a_bytes", "2048"}, {"npu.l0b_bytes", "2048"},
-                                   {"npu.l0c_bytes", "2048"}, {"npu.ub_bytes", "12288"}}) {
+  for (const auto& [key, value] : {std::pair{"npu.sram_bytes", "24576"},
+                                   {"npu.l0a_bytes", "2048"},
+                                   {"npu.l0b_bytes", "2048"},
+                                   {"npu.l0c_bytes", "2048"},
+                                   {"npu.ub_bytes", "12288"}}) {
     EXPECT_TRUE(p.Set(key, value).ok());
   }
   return p;
 }
 
 Subject SubjectOf(target::Profile profile) {
-  return {"npu_sim", &devices::npu_sim::Driver(), std::move(profile), devices::npu_sim::MakeLowering()};
+  return {"npu_sim", &devices::npu_sim::Driver(), std::move(profile),
+          devices::npu_sim::MakeLowering()};
 }
 
 float ToHalf(double v) { return static_cast<float>(static_cast<_Float16>(v)); }
@@ -60,7 +66,8 @@ class Case {
   }
   ir::ValueId In(const Dims& dims, double low = -1, double high = 1) {
     const ir::ValueId id = b.Input(Cat("in", inputs_.size()), DType::kF32, dims);
-    inputs_.push_back(tensor::Value::FromVector(DType::kF32, dims, Values(*tensor::ElementCount(dims), low, high)));
+    inputs_.push_back(tensor::Value::FromVector(DType::kF32, dims,
+                                                Values(*tensor::ElementCount(dims), low, high)));
     return id;
   }
   ir::ValueId Weights(const Dims& dims, double scale) {
@@ -72,10 +79,18 @@ class Case {
     for (std::int64_t i = r.Between(0, 3); i > 0; --i) {
       ops::EpilogueStep s;
       switch (r.Below(8)) {
-        case 0: s.op = &op::relu; break;
-        case 1: s.op = &op::hard_swish; break;
-        case 2: s.op = &op::swish; break;
-        case 3: s.op = &op::sigmoid; break;
+        case 0:
+          s.op = &op::relu;
+          break;
+        case 1:
+          s.op = &op::hard_swish;
+          break;
+        case 2:
+          s.op = &op::swish;
+          break;
+        case 3:
+          s.op = &op::sigmoid;
+          break;
         case 4:
           s.op = &op::clip;
           s.attrs.Set("min", -0.5f);
@@ -124,7 +139,8 @@ class Case {
     conformance::Run run;
     const Status filled = run.Fill(**program, inputs_);
     ASSERT_TRUE(filled.ok()) << filled.message();
-    if (run.work.scratch.buffer) std::memset(run.work.scratch.buffer->host(), 0xFF, run.work.scratch.buffer->size_bytes());
+    if (run.work.scratch.buffer)
+      std::memset(run.work.scratch.buffer->host(), 0xFF, run.work.scratch.buffer->size_bytes());
     const Status done = conformance::Execute(**program, run.work);
     ASSERT_TRUE(done.ok()) << done.message() << "\n" << text;
     const auto found = run.Output(0);
@@ -134,7 +150,9 @@ class Case {
     double largest = 0;
     for (const float w : want) largest = std::max(largest, std::fabs(static_cast<double>(w)));
     for (std::size_t i = 0; i < want.size(); ++i) {
-      ASSERT_NEAR(want[i], got[i], tolerance * std::max(largest, 0.25)) << "element " << i << " of " << want.size() << "\n" << text;
+      ASSERT_NEAR(want[i], got[i], tolerance * std::max(largest, 0.25))
+          << "element " << i << " of " << want.size() << "\n"
+          << text;
     }
     ++*ran;
   }
@@ -144,23 +162,29 @@ class Case {
   std::vector<tensor::Value> inputs_;
 };
 
-// fp16 keeps 11 bits, so a value is off by up to 2^-12 of itself; a 16-bit accumulator rounds once per block of 16, and a step
-// such as swish triples an error at most. What is compared is relative to the largest element.
+// fp16 keeps 11 bits, so a value is off by up to 2^-12 of itself; a 16-bit accumulator rounds once
+// per block of 16, and a step such as swish triples an error at most. What is compared is relative
+// to the largest element.
 constexpr double kExact = 0x1p-11;
 constexpr double kArithmetic = 0x1p-8;
 
 void Conv(Case& c, int* ran) {
   const bool depthwise = c.r.OneIn(3);
   const std::int64_t n = c.Size(1, 2), h = c.Size(1, 20), w = c.Size(1, 40), ch = c.Size(1, 70);
-  const std::int64_t kh = c.Size(1, std::min<std::int64_t>(5, h + 1)), kw = c.Size(1, std::min<std::int64_t>(5, w + 1));
+  const std::int64_t kh = c.Size(1, std::min<std::int64_t>(5, h + 1)),
+                     kw = c.Size(1, std::min<std::int64_t>(5, w + 1));
   const std::int64_t out = depthwise ? ch : c.Size(1, 70), group = depthwise ? ch : 1;
-  ops::Attrs a = ir::AttrsOf({{"strides", ops::Ints{c.Size(1, 3), c.Size(1, 3)}},
-                              {"pads", ops::Ints{c.Size(kh > h, kh - 1 + (kh == 1)), c.Size(kw > w, kw - 1 + (kw == 1)), c.Size(0, 2), c.Size(0, 2)}},
-                              {"dilations", ops::Ints{kh > 1 && 2 * kh < h ? c.Size(1, 2) : 1, kw > 1 && 2 * kw < w ? c.Size(1, 2) : 1}},
-                              {"group", group},
-                              {"layout", std::string("NHWC")}});
+  ops::Attrs a = ir::AttrsOf(
+      {{"strides", ops::Ints{c.Size(1, 3), c.Size(1, 3)}},
+       {"pads", ops::Ints{c.Size(kh > h, kh - 1 + (kh == 1)), c.Size(kw > w, kw - 1 + (kw == 1)),
+                          c.Size(0, 2), c.Size(0, 2)}},
+       {"dilations", ops::Ints{kh > 1 && 2 * kh < h ? c.Size(1, 2) : 1,
+                               kw > 1 && 2 * kw < w ? c.Size(1, 2) : 1}},
+       {"group", group},
+       {"layout", std::string("NHWC")}});
   const double scale = 1.0 / std::sqrt(static_cast<double>(kh * kw * (depthwise ? 1 : ch)));
-  std::vector<ir::ValueId> in = {c.In({n, h, w, ch}), c.Weights({out, depthwise ? 1 : ch, kh, kw}, scale)};
+  std::vector<ir::ValueId> in = {c.In({n, h, w, ch}),
+                                 c.Weights({out, depthwise ? 1 : ch, kh, kw}, scale)};
   if (c.r.OneIn(2)) in.push_back(c.Weights({out}, 1));
   const ir::ValueId y = c.b.Op(op::conv2d, in, a);
   c.Epilogue(c.b.graph().value(y).type.dims());
@@ -170,8 +194,9 @@ void Conv(Case& c, int* ran) {
 void ConvTranspose(Case& c, int* ran) {
   const std::int64_t k = c.Size(1, 3), ch = c.Size(1, 40), out = c.Size(1, 40);
   ops::Attrs a = ir::AttrsOf({{"strides", ops::Ints{k, k}}, {"layout", std::string("NHWC")}});
-  std::vector<ir::ValueId> in = {c.In({c.Size(1, 2), c.Size(1, 9), c.Size(1, 30), ch}),
-                                 c.Weights({ch, out, k, k}, 1.0 / std::sqrt(static_cast<double>(ch)))};
+  std::vector<ir::ValueId> in = {
+      c.In({c.Size(1, 2), c.Size(1, 9), c.Size(1, 30), ch}),
+      c.Weights({ch, out, k, k}, 1.0 / std::sqrt(static_cast<double>(ch)))};
   if (c.r.OneIn(2)) in.push_back(c.Weights({out}, 1));
   const ir::ValueId y = c.b.Op(op::conv_transpose2d, in, a);
   c.Epilogue(c.b.graph().value(y).type.dims());
@@ -191,12 +216,14 @@ void MatMul(Case& c, int* ran) {
     }
     case 1: {
       const std::int64_t batch = c.Size(1, 3), heads = c.Size(1, 3);
-      y = c.b.Op(op::matmul, {c.In({batch, heads, m, k}), c.In({batch, heads, k, n}, -scale, scale)});
+      y = c.b.Op(op::matmul,
+                 {c.In({batch, heads, m, k}), c.In({batch, heads, k, n}, -scale, scale)});
       break;
     }
     default: {  // as attention spells it: the second operand transposed
       const std::int64_t heads = c.Size(1, 3);
-      const ir::ValueId t = c.b.Op(op::transpose, {c.In({1, heads, n, k}, -scale, scale)}, ir::AttrsOf({{"perm", ops::Ints{0, 1, 3, 2}}}));
+      const ir::ValueId t = c.b.Op(op::transpose, {c.In({1, heads, n, k}, -scale, scale)},
+                                   ir::AttrsOf({{"perm", ops::Ints{0, 1, 3, 2}}}));
       y = c.b.Op(op::matmul, {c.In({1, heads, m, k}), t});
     }
   }
@@ -236,7 +263,9 @@ void Pool(Case& c, int* ran) {
   ops::Attrs a = ir::AttrsOf({{"kernel_shape", ops::Ints{kh, kw}},
                               {"strides", ops::Ints{c.Size(1, 3), c.Size(1, 3)}},
                               {"layout", std::string("NHWC")}});
-  if (max) a.Set("pads", ops::Ints{c.Size(0, kh - 1), c.Size(0, kw - 1), c.Size(0, kh - 1), c.Size(0, kw - 1)});
+  if (max)
+    a.Set("pads",
+          ops::Ints{c.Size(0, kh - 1), c.Size(0, kw - 1), c.Size(0, kh - 1), c.Size(0, kw - 1)});
   const ir::ValueId x = c.In({c.Size(1, 2), c.Size(kh, 20), c.Size(kw, 30), c.Size(1, 60)});
   c.Finish(c.b.Op(max ? op::max_pool2d : op::avg_pool2d, {x}, a), kArithmetic, ran);
 }
@@ -249,12 +278,15 @@ void Reduce(Case& c, int* ran) {
     axes.clear();
     for (std::int64_t i = c.Size(0, rank - 2); i < rank - 1; ++i) axes.push_back(i);
   }
-  c.Finish(c.b.Op(op::reduce_mean, {c.In(d)}, ir::AttrsOf({{"axes", axes}, {"keepdims", std::int64_t{1}}})), kArithmetic, ran);
+  c.Finish(c.b.Op(op::reduce_mean, {c.In(d)},
+                  ir::AttrsOf({{"axes", axes}, {"keepdims", std::int64_t{1}}})),
+           kArithmetic, ran);
 }
 
 void Softmax(Case& c, int* ran) {
   const Dims d = {c.Size(1, 3), c.Size(1, 20), c.Size(1, 200)};
-  c.Finish(c.b.Op(op::softmax, {c.In(d, -8, 8)}, ir::AttrsOf({{"axis", std::int64_t{2}}})), kArithmetic, ran);
+  c.Finish(c.b.Op(op::softmax, {c.In(d, -8, 8)}, ir::AttrsOf({{"axis", std::int64_t{2}}})),
+           kArithmetic, ran);
 }
 
 void Transpose(Case& c, int* ran) {
@@ -272,7 +304,8 @@ void Reshape(Case& c, int* ran) {
   const std::int64_t a = c.Size(1, 12), b = c.Size(1, 12), d = c.Size(1, 12);
   ir::ValueId x = c.In(c.r.OneIn(2) ? Dims{a, b * d} : Dims{a * b, d});
   if (c.r.OneIn(2)) x = c.b.Op(op::relu, {x});
-  const std::vector<std::int64_t> to = c.r.OneIn(2) ? std::vector<std::int64_t>{a, b, d} : std::vector<std::int64_t>{b, a * d};
+  const std::vector<std::int64_t> to =
+      c.r.OneIn(2) ? std::vector<std::int64_t>{a, b, d} : std::vector<std::int64_t>{b, a * d};
   ir::ValueId y = c.b.Op(op::reshape, {x, c.b.Ints("shape", to)});
   if (c.r.OneIn(2)) y = c.b.Op(op::relu, {y});
   c.Finish(y, kExact, ran);
@@ -286,24 +319,29 @@ void Concat(Case& c, int* ran) {
     d[axis] = c.Size(1, 40);
     parts.push_back(c.In(d));
   }
-  c.Finish(c.b.Op(op::concat, parts, ir::AttrsOf({{"axis", static_cast<std::int64_t>(axis)}})), kExact, ran);
+  c.Finish(c.b.Op(op::concat, parts, ir::AttrsOf({{"axis", static_cast<std::int64_t>(axis)}})),
+           kExact, ran);
 }
 
 void Slice(Case& c, int* ran) {
   const Dims d = RandomDims(c, 2, 4, 40);
   const std::uint64_t axis = c.r.Below(d.size());
   const std::int64_t from = c.Size(0, d[axis] - 1), to = c.Size(from + 1, d[axis]);
-  ir::ValueId y = c.b.Op(op::slice, {c.In(d), c.b.Ints("s", {from}), c.b.Ints("e", {to}), c.b.Ints("a", {static_cast<std::int64_t>(axis)})});
+  ir::ValueId y = c.b.Op(op::slice, {c.In(d), c.b.Ints("s", {from}), c.b.Ints("e", {to}),
+                                     c.b.Ints("a", {static_cast<std::int64_t>(axis)})});
   if (c.r.OneIn(2)) y = c.b.Op(op::relu, {y});
   c.Finish(y, kExact, ran);
 }
 
 void Resize(Case& c, int* ran) {
   const std::int64_t h = c.Size(1, 12), w = c.Size(1, 20), ch = c.Size(1, 40), n = c.Size(1, 2);
-  const ir::ValueId scales = c.b.Floats("scales", {4}, {1, 1, static_cast<float>(c.Size(1, 4)), static_cast<float>(c.Size(1, 4))});
+  const ir::ValueId scales = c.b.Floats(
+      "scales", {4}, {1, 1, static_cast<float>(c.Size(1, 4)), static_cast<float>(c.Size(1, 4))});
   c.Finish(c.b.Op(op::resize, {c.In({n, h, w, ch}), scales},
-                  ir::AttrsOf({{"mode", std::string("nearest")}, {"coordinate_transformation_mode", std::string("asymmetric")},
-                               {"nearest_mode", std::string("floor")}, {"layout", std::string("NHWC")}})),
+                  ir::AttrsOf({{"mode", std::string("nearest")},
+                               {"coordinate_transformation_mode", std::string("asymmetric")},
+                               {"nearest_mode", std::string("floor")},
+                               {"layout", std::string("NHWC")}})),
            kExact, ran);
 }
 
@@ -314,10 +352,12 @@ struct Kind {
   double least;  // share of the cases that a real chip must take
 };
 constexpr Kind kKinds[] = {
-    {"Conv", Conv, 60, 0.8},           {"ConvTranspose", ConvTranspose, 20, 0.9}, {"MatMul", MatMul, 40, 0.6},
-    {"Chain", Chain, 60, 0.9},         {"Binary", Binary, 40, 0.9},               {"Pool", Pool, 30, 0.5},
-    {"Reduce", Reduce, 30, 0.9},       {"Softmax", Softmax, 15, 1.0},             {"Transpose", Transpose, 60, 0.6},
-    {"Reshape", Reshape, 30, 1.0},     {"Concat", Concat, 30, 1.0},               {"Slice", Slice, 30, 1.0},
+    {"Conv", Conv, 60, 0.8},           {"ConvTranspose", ConvTranspose, 20, 0.9},
+    {"MatMul", MatMul, 40, 0.6},       {"Chain", Chain, 60, 0.9},
+    {"Binary", Binary, 40, 0.9},       {"Pool", Pool, 30, 0.5},
+    {"Reduce", Reduce, 30, 0.9},       {"Softmax", Softmax, 15, 1.0},
+    {"Transpose", Transpose, 60, 0.6}, {"Reshape", Reshape, 30, 1.0},
+    {"Concat", Concat, 30, 1.0},       {"Slice", Slice, 30, 1.0},
     {"Resize", Resize, 20, 1.0},
 };
 
@@ -335,19 +375,27 @@ void RunKind(const Kind& kind, const target::Profile& profile, double least) {
   EXPECT_GE(ran, static_cast<int>(least * kind.cases));
 }
 
-TEST_P(NpuLowering, AgreesWithTheReferenceOn16BitAccumulators) { RunKind(GetParam(), Chip("kirin9030"), GetParam().least); }
-TEST_P(NpuLowering, AgreesWithTheReferenceOn32BitAccumulators) { RunKind(GetParam(), Chip("ascend310"), GetParam().least); }
-TEST_P(NpuLowering, AgreesWithTheReferenceInTinyBuffers) { RunKind(GetParam(), TinyChip(), GetParam().least / 3); }
+TEST_P(NpuLowering, AgreesWithTheReferenceOn16BitAccumulators) {
+  RunKind(GetParam(), Chip("kirin9030"), GetParam().least);
+}
+TEST_P(NpuLowering, AgreesWithTheReferenceOn32BitAccumulators) {
+  RunKind(GetParam(), Chip("ascend310"), GetParam().least);
+}
+TEST_P(NpuLowering, AgreesWithTheReferenceInTinyBuffers) {
+  RunKind(GetParam(), TinyChip(), GetParam().least / 3);
+}
 
-INSTANTIATE_TEST_SUITE_P(, NpuLowering, ::testing::ValuesIn(kKinds), [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(, NpuLowering, ::testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return kind.param.name; });
 
 // The limit of a copied profile decides, and the verdict names it.
 TEST(NpuVerdict, NamesTheFactThatALowerLimitMakes) {
   target::Profile profile = Chip("kirin9030");
   ir::Builder b;
   const ir::ValueId x = b.Input("x", DType::kF32, Dims{1, 8, 8, 16});
-  const ir::ValueId y = b.Op(op::conv2d, {x, b.Floats("w", {16, 16, 5, 5}, std::vector<float>(6400, 0.1f))},
-                             ir::AttrsOf({{"pads", ops::Ints{2, 2, 2, 2}}, {"layout", std::string("NHWC")}}));
+  const ir::ValueId y =
+      b.Op(op::conv2d, {x, b.Floats("w", {16, 16, 5, 5}, std::vector<float>(6400, 0.1f))},
+           ir::AttrsOf({{"pads", ops::Ints{2, 2, 2, 2}}, {"layout", std::string("NHWC")}}));
   const ir::Graph g = b.Finish({y});
   const auto lowering = devices::npu_sim::MakeLowering();
   EXPECT_TRUE(lowering->Supports(g, g.nodes[0], profile).supported);
@@ -373,15 +421,17 @@ TEST(NpuLoweringBytes, AreTheSameEveryTime) {
   const auto lower = [&] {
     ir::Builder b;
     const ir::ValueId x = b.Input("x", DType::kF32, Dims{1, 9, 9, 20});
-    const ir::ValueId y = b.Op(op::conv2d, {x, b.Floats("w", {24, 20, 3, 3}, std::vector<float>(4320, 0.25f))},
-                               ir::AttrsOf({{"pads", ops::Ints{1, 1, 1, 1}}, {"layout", std::string("NHWC")}}));
+    const ir::ValueId y =
+        b.Op(op::conv2d, {x, b.Floats("w", {24, 20, 3, 3}, std::vector<float>(4320, 0.25f))},
+             ir::AttrsOf({{"pads", ops::Ints{1, 1, 1, 1}}, {"layout", std::string("NHWC")}}));
     return devices::npu_sim::MakeLowering()->Lower(b.Finish({y}), profile, {});
   };
   const auto first = lower(), second = lower();
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->blob, second->blob);
   ASSERT_EQ(first->weights.size(), second->weights.size());
-  for (std::size_t i = 0; i < first->weights.size(); ++i) EXPECT_EQ(first->weights[i].bytes, second->weights[i].bytes);
+  for (std::size_t i = 0; i < first->weights.size(); ++i)
+    EXPECT_EQ(first->weights[i].bytes, second->weights[i].bytes);
 }
 
 }  // namespace

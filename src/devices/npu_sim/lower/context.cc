@@ -66,7 +66,8 @@ Context::Context(const ir::Graph& g, const Config& cfg) : graph(g), config(cfg) 
 
 Result<npu::Place> Context::NewBuffer(std::int64_t bytes) {
   if (bytes < 0 || bytes > kMaxBytes - 64) {
-    return ResourceExhausted(Cat("a value of ", bytes, " bytes does not fit the simulated NPU's 2 GiB of workspace"));
+    return ResourceExhausted(
+        Cat("a value of ", bytes, " bytes does not fit the simulated NPU's 2 GiB of workspace"));
   }
   buffer_bytes_.push_back(std::max<std::int64_t>(bytes, npu::kBlockBytes));
   return WorkspaceAt(static_cast<std::int32_t>(buffer_bytes_.size() - 1));
@@ -107,8 +108,9 @@ Result<Blocked> Context::AsBlocked(ir::ValueId id) {
     blocked_[id] = b;
     return b;
   }
-  if (const auto it = alias_.find(id); it != alias_.end() && dims(id).empty() == dims(it->second).empty() &&
-                                       SplitDims(dims(id)).channels == SplitDims(dims(it->second)).channels) {
+  if (const auto it = alias_.find(id);
+      it != alias_.end() && dims(id).empty() == dims(it->second).empty() &&
+      SplitDims(dims(id)).channels == SplitDims(dims(it->second)).channels) {
     NPUKIT_ASSIGN_OR_RETURN(const Blocked b, AsBlocked(it->second));
     blocked_[id] = b;
     return b;
@@ -148,7 +150,8 @@ std::optional<ir::ValueId> Context::BeforeSwap(ir::ValueId id) const {
 
 Result<std::int32_t> Context::AddWeight(std::string layout, std::vector<std::byte> bytes) {
   if (bytes.size() > static_cast<std::size_t>(kMaxBytes)) {
-    return ResourceExhausted(Cat("a weight of ", bytes.size(), " bytes; the simulated NPU takes up to 2 GiB each"));
+    return ResourceExhausted(
+        Cat("a weight of ", bytes.size(), " bytes; the simulated NPU takes up to 2 GiB each"));
   }
   const std::uint64_t hash = Hash64(bytes);
   for (const std::int32_t i : weight_by_hash_[hash]) {
@@ -162,7 +165,8 @@ Result<std::int32_t> Context::AddWeight(std::string layout, std::vector<std::byt
   return index;
 }
 
-Result<Blocked> Context::BlockedConstant(const tensor::Value& v, std::int64_t rows, std::int64_t channels) {
+Result<Blocked> Context::BlockedConstant(const tensor::Value& v, std::int64_t rows,
+                                         std::int64_t channels) {
   NPUKIT_CHECK(rows * channels == v.count());
   Blocked b;
   b.rows = b.plane_rows = rows;
@@ -172,7 +176,8 @@ Result<Blocked> Context::BlockedConstant(const tensor::Value& v, std::int64_t ro
     for (std::int64_t ch = 0; ch < channels; ++ch) {
       const std::uint16_t h =
           tensor::FloatToHalf(static_cast<float>(tensor::ElementAsDouble(v, r * channels + ch)));
-      const std::int64_t at = (ch / kLanes) * b.plane_bytes() + r * npu::kBlockBytes + (ch % kLanes) * 2;
+      const std::int64_t at =
+          (ch / kLanes) * b.plane_bytes() + r * npu::kBlockBytes + (ch % kLanes) * 2;
       std::memcpy(bytes.data() + at, &h, 2);
     }
   }
@@ -186,8 +191,8 @@ void Context::BeginTask(std::string name) {
   task_name_ = std::move(name);
 }
 
-void Context::AddGroup(std::int64_t tiles0, std::int64_t tiles1, const std::function<void()>& prologue,
-                       const std::function<void()>& body) {
+void Context::AddGroup(std::int64_t tiles0, std::int64_t tiles1,
+                       const std::function<void()>& prologue, const std::function<void()>& body) {
   npu::Group g;
   g.tiles0 = static_cast<std::uint32_t>(Word(tiles0));
   g.tiles1 = static_cast<std::uint32_t>(Word(tiles1));
@@ -280,7 +285,8 @@ Status Context::Finish() {
   program.workspace_bytes = plan.arena_bytes;
   const auto patch = [&](npu::Place& p) {
     if (p.mem != npu::kWorkspace) return;
-    p.addr = Word(p.addr + static_cast<std::int64_t>(plan.offsets[static_cast<std::size_t>(p.index)]));
+    p.addr =
+        Word(p.addr + static_cast<std::int64_t>(plan.offsets[static_cast<std::size_t>(p.index)]));
     p.index = 0;
   };
   for (const npu::Task& task : program.tasks) {

@@ -1,5 +1,5 @@
-// What lowering of one segment shares: where each value lies and in which form, workspace buffers, weights, and the growing
-// instruction list. Used by one thread; lives as long as one Lower() call.
+// What lowering of one segment shares: where each value lies and in which form, workspace buffers,
+// weights, and the growing instruction list. Used by one thread; lives as long as one Lower() call.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,14 @@ inline constexpr std::int64_t kLanes = npu::kLanes;
 inline std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 inline std::int64_t RoundUp(std::int64_t a, std::int64_t b) { return CeilDiv(a, b) * b; }
 
-// (C1, rows, 16) fp16 in DRAM: element (row, c) at ((c / 16) * plane_rows + row) * 32 + (c % 16) * 2 from `at`.
+// (C1, rows, 16) fp16 in DRAM: element (row, c) at ((c / 16) * plane_rows + row) * 32 + (c % 16) *
+// 2 from `at`.
 struct Blocked {
   npu::Place at;  // workspace (index = buffer number until placed), or a weight
   std::int64_t rows = 0;
   std::int64_t channels = 0;
-  std::int64_t plane_rows = 0;  // rows of the whole buffer: distance between planes; equals rows unless this is a part
+  std::int64_t plane_rows =
+      0;  // rows of the whole buffer: distance between planes; equals rows unless this is a part
   std::int64_t blocks() const { return CeilDiv(channels, kLanes); }
   std::int64_t plane_bytes() const { return plane_rows * npu::kBlockBytes; }
 };
@@ -56,15 +58,19 @@ class Context {
   const tensor::Dims& dims(ir::ValueId id) const { return dims_[id]; }
 
   // ---- values
-  // Reading: emits a conversion task when the value is not in that form yet; so never inside an open task.
+  // Reading: emits a conversion task when the value is not in that form yet; so never inside an
+  // open task.
   Result<Blocked> AsBlocked(ir::ValueId id);
   Result<Dense> AsDense(ir::ValueId id);  // fp16, or the fp32 boundary input itself
-  // The value before a transpose of its last two dimensions, when `id` is one that was not made yet; nullopt otherwise.
+  // The value before a transpose of its last two dimensions, when `id` is one that was not made
+  // yet; nullopt otherwise.
   std::optional<ir::ValueId> BeforeSwap(ir::ValueId id) const;
   // Writing: a fresh workspace buffer for the value, recorded as its form.
   Result<Blocked> NewBlocked(ir::ValueId id);
   Result<Dense> NewDense(ir::ValueId id);
-  void SetBlocked(ir::ValueId id, const Blocked& b) { blocked_[id] = b; }  // a view of another value's bytes
+  void SetBlocked(ir::ValueId id, const Blocked& b) {
+    blocked_[id] = b;
+  }  // a view of another value's bytes
   void SetDense(ir::ValueId id, const Dense& d) { dense_[id] = d; }
   // A node made only when somebody asks for its result: records which.
   void Defer(std::size_t node) { deferred_[graph.nodes[node].outputs[0]] = node; }
@@ -73,19 +79,24 @@ class Context {
 
   // ---- memory
   Result<npu::Place> NewBuffer(std::int64_t bytes);
-  Result<std::int32_t> AddWeight(std::string layout, std::vector<std::byte> bytes);  // weight number; equal ones once
+  Result<std::int32_t> AddWeight(std::string layout,
+                                 std::vector<std::byte> bytes);  // weight number; equal ones once
   // Constant as blocked fp16 weight (rounded once), e.g. a full-size or per-channel operand.
   Result<Blocked> BlockedConstant(const tensor::Value& v, std::int64_t rows, std::int64_t channels);
 
   // ---- tasks
   void BeginTask(std::string name);
   // One group: `prologue` and `body` emit into program. Empty prologue allowed.
-  void AddGroup(std::int64_t tiles0, std::int64_t tiles1, const std::function<void()>& prologue, const std::function<void()>& body);
+  void AddGroup(std::int64_t tiles0, std::int64_t tiles1, const std::function<void()>& prologue,
+                const std::function<void()>& body);
   void EndTask(std::uint64_t macs);
   template <class T>
-  void Emit(const T& instruction) { program.Emit(instruction); }
+  void Emit(const T& instruction) {
+    program.Emit(instruction);
+  }
 
-  // Places buffers (lifetimes over tasks), patches addresses, writes outputs; then the list passes npu::Check.
+  // Places buffers (lifetimes over tasks), patches addresses, writes outputs; then the list passes
+  // npu::Check.
   Status Finish();
 
  private:
@@ -103,8 +114,9 @@ class Context {
   std::vector<npu::Group> task_groups_;
 };
 
-// Cuts n0 x n1 into tiles of t0 x t1 and calls f for each kind of tile, since a group's tiles are all alike: the full ones,
-// the right edge, the bottom edge, the corner. begin0, begin1: where the first tile of the group starts.
+// Cuts n0 x n1 into tiles of t0 x t1 and calls f for each kind of tile, since a group's tiles are
+// all alike: the full ones, the right edge, the bottom edge, the corner. begin0, begin1: where the
+// first tile of the group starts.
 struct TileGroup {
   std::int64_t tiles0 = 1, tiles1 = 1;
   std::int64_t begin0 = 0, begin1 = 0;
@@ -113,32 +125,35 @@ struct TileGroup {
 void ForEachTileGroup(std::int64_t n0, std::int64_t t0, std::int64_t n1, std::int64_t t1,
                       const std::function<void(const TileGroup&)>& f);
 
-// Narrowing to an operand word: values are bounded by Context (buffers below 2 GiB), so losing bits is our bug.
+// Narrowing to an operand word: values are bounded by Context (buffers below 2 GiB), so losing bits
+// is our bug.
 std::int32_t Word(std::int64_t v);
 
 // The bias of a node (input 2), when it has one that is constant; null otherwise.
 const tensor::Value* ConstantBias(const ir::Graph& g, const ir::Node& n);
 bool HasBias(const ir::Graph& g, const ir::Node& n);
 
-// ---- lowering functions, one per loop shape. Inputs are already known to be supported (supports.cc).
-Status LowerConv(Context& c, const ir::Node& n);          // conv2d, group 1
-Status LowerDepthwise(Context& c, const ir::Node& n);     // conv2d, group == channels
+// ---- lowering functions, one per loop shape. Inputs are already known to be supported
+// (supports.cc).
+Status LowerConv(Context& c, const ir::Node& n);       // conv2d, group 1
+Status LowerDepthwise(Context& c, const ir::Node& n);  // conv2d, group == channels
 Status LowerConvTranspose(Context& c, const ir::Node& n);
 Status LowerMatMul(Context& c, const ir::Node& n);
-Status LowerElementwise(Context& c, const ir::Node& n);   // unary, binary, chain
+Status LowerElementwise(Context& c, const ir::Node& n);  // unary, binary, chain
 Status LowerPool(Context& c, const ir::Node& n);
 Status LowerReduceMean(Context& c, const ir::Node& n);
 Status LowerSoftmax(Context& c, const ir::Node& n);
 Status LowerResize(Context& c, const ir::Node& n);
 Status LowerConcat(Context& c, const ir::Node& n);
 Status LowerSlice(Context& c, const ir::Node& n);
-Status LowerReshape(Context& c, const ir::Node& n);       // reshape, squeeze, unsqueeze, identity
+Status LowerReshape(Context& c, const ir::Node& n);  // reshape, squeeze, unsqueeze, identity
 Status LowerTranspose(Context& c, const ir::Node& n);
 // The one of the above that `n` needs, or a deferral (transposes): lowering.cc.
 Status LowerNode(Context& c, std::size_t node);
 // convert.cc
 Status BlockedFromDense(Context& c, const Dense& src, const Blocked& dst, const std::string& name);
 Status DenseFromBlocked(Context& c, const Blocked& src, const Dense& dst, const std::string& name);
-Status DenseFromDense(Context& c, const Dense& src, const Dense& dst, std::int64_t count, const std::string& name);
+Status DenseFromDense(Context& c, const Dense& src, const Dense& dst, std::int64_t count,
+                      const std::string& name);
 
 }  // namespace npukit::devices::npu_sim

@@ -26,13 +26,16 @@ struct L1Layout {
 
 class ConvEmitter {
  public:
-  ConvEmitter(Context& c, const ConvProblem& p, const ConvTiling& t, std::int64_t image) : c_(c), p_(p), g_(p.geometry), t_(t), image_(image) {
-    const std::int64_t weights = t.resident_weights ? g_.k1() * g_.out_blocks() : t.chunk * g_.taps() * t.n1;
+  ConvEmitter(Context& c, const ConvProblem& p, const ConvTiling& t, std::int64_t image)
+      : c_(c), p_(p), g_(p.geometry), t_(t), image_(image) {
+    const std::int64_t weights =
+        t.resident_weights ? g_.k1() * g_.out_blocks() : t.chunk * g_.taps() * t.n1;
     l1_.map = l1_.weights + weights * npu::kFractalBytes;
   }
 
   void Group(const AxisRun& vertical, const AxisRun& horizontal) {
-    c_.AddGroup(vertical.tiles, horizontal.tiles, [&] { Prologue(); }, [&] { Body(vertical, horizontal); });
+    c_.AddGroup(
+        vertical.tiles, horizontal.tiles, [&] { Prologue(); }, [&] { Body(vertical, horizontal); });
   }
 
  private:
@@ -41,7 +44,8 @@ class ConvEmitter {
   }
 
   // Fractals (k, n) of a stretch of both, to L1 as (k1, n1).
-  void LoadWeights(std::int64_t k_begin, std::int64_t k_count, std::int64_t n_begin, std::int64_t n_count) {
+  void LoadWeights(std::int64_t k_begin, std::int64_t k_count, std::int64_t n_begin,
+                   std::int64_t n_count) {
     npu::Copy copy;
     copy.src = On(npu::kWeight, (k_begin * g_.out_blocks() + n_begin) * npu::kFractalBytes);
     copy.src.index = p_.weight;
@@ -88,7 +92,8 @@ class ConvEmitter {
       for (std::int64_t m = 0; m < positions; m += t_.m) {
         const std::int64_t rows = std::min(t_.m, positions - m);
         for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-          const std::int64_t c_begin = chunk * t_.chunk, c_count = std::min(t_.chunk, g_.in_blocks() - c_begin);
+          const std::int64_t c_begin = chunk * t_.chunk,
+                             c_count = std::min(t_.chunk, g_.in_blocks() - c_begin);
           if (chunks > 1) {
             LoadMap(v, h, c_begin, c_count);
             if (!t_.resident_weights) LoadWeights(c_begin * g_.taps(), c_count * g_.taps(), n, n1);
@@ -100,9 +105,10 @@ class ConvEmitter {
     }
   }
 
-  // The cube's work on `rows` positions from m, `n1` blocks of channels from n, over the input blocks now in L1.
-  void Multiply(const AxisRun& v, const AxisRun& h, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t n1,
-                std::int64_t c_begin, std::int64_t c_count) {
+  // The cube's work on `rows` positions from m, `n1` blocks of channels from n, over the input
+  // blocks now in L1.
+  void Multiply(const AxisRun& v, const AxisRun& h, std::int64_t m, std::int64_t rows,
+                std::int64_t n, std::int64_t n1, std::int64_t c_begin, std::int64_t c_count) {
     const std::int64_t k_all = c_count * g_.taps();
     for (std::int64_t k = 0; k < k_all; k += t_.k1) {
       const std::int64_t k1 = std::min(t_.k1, k_all - k);
@@ -129,7 +135,8 @@ class ConvEmitter {
 
       npu::Load2d b;
       const std::int64_t stride = t_.resident_weights ? g_.out_blocks() : n1;
-      const std::int64_t first = t_.resident_weights ? (c_begin * g_.taps() + k) * stride + n : k * stride;
+      const std::int64_t first =
+          t_.resident_weights ? (c_begin * g_.taps() + k) * stride + n : k * stride;
       b.src_addr = Word(l1_.weights + first * npu::kFractalBytes);
       b.count[0] = Word(k1);
       b.count[1] = Word(n1);
@@ -150,9 +157,12 @@ class ConvEmitter {
     }
   }
 
-  std::int64_t C1Stride(std::int64_t rows) const { return RoundUp(rows, kLanes) * kLanes * c_.config.accumulator_bytes(); }
+  std::int64_t C1Stride(std::int64_t rows) const {
+    return RoundUp(rows, kLanes) * kLanes * c_.config.accumulator_bytes();
+  }
 
-  void Store(const AxisRun& v, const AxisRun& h, std::int64_t m, std::int64_t rows, std::int64_t n, std::int64_t n1) {
+  void Store(const AxisRun& v, const AxisRun& h, std::int64_t m, std::int64_t rows, std::int64_t n,
+             std::int64_t n1) {
     const UbTile tile = LayOut(p_.steps, n1, rows);
     const std::int64_t scale = p_.steps.UbBytes(n1, rows), bias = scale + n1 * kLanes * 4;
     LoadChannels(p_.scale, n, n1, scale);
@@ -172,7 +182,8 @@ class ConvEmitter {
 
     TilePosition at;
     at.block_begin = n;
-    at.row_begin = image_ * p_.dst_image + p_.dst_first + v.out_begin * p_.dst_row + h.out_begin * p_.dst_column;
+    at.row_begin = image_ * p_.dst_image + p_.dst_first + v.out_begin * p_.dst_row +
+                   h.out_begin * p_.dst_column;
     at.row_step[0] = v.out_size * p_.dst_row;
     at.row_step[1] = h.out_size * p_.dst_column;
     at.row_stride = p_.dst_column;
@@ -229,8 +240,10 @@ class ConvEmitter {
 
 void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t) {
   const ConvGeometry& g = p.geometry;
-  const auto vertical = AxisRuns(g.height, g.out_height, t.rows, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top);
-  const auto horizontal = AxisRuns(g.width, g.out_width, t.columns, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left);
+  const auto vertical =
+      AxisRuns(g.height, g.out_height, t.rows, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top);
+  const auto horizontal =
+      AxisRuns(g.width, g.out_width, t.columns, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left);
   for (std::int64_t image = 0; image < g.images; ++image) {
     ConvEmitter e(c, p, t, image);
     for (const AxisRun& v : vertical) {
@@ -239,11 +252,13 @@ void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t) {
   }
 }
 
-Status AddCubeWeights(Context& c, ConvProblem& p,
-                      const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element) {
+Status AddCubeWeights(
+    Context& c, ConvProblem& p,
+    const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element) {
   const ConvGeometry& g = p.geometry;
   const std::int64_t inner = g.channels * g.taps();
-  std::vector<std::byte> bytes(static_cast<std::size_t>(g.k1() * g.out_blocks() * npu::kFractalBytes));
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(g.k1() * g.out_blocks() * npu::kFractalBytes));
   std::vector<std::byte> scales(static_cast<std::size_t>(g.out_blocks() * kLanes * 4));
   std::vector<float> row(static_cast<std::size_t>(inner));
   for (std::int64_t o = 0; o < g.out_channels; ++o) {
@@ -263,10 +278,11 @@ Status AddCubeWeights(Context& c, ConvProblem& p,
     std::memcpy(scales.data() + o * 4, &scale, 4);
     for (std::int64_t i = 0; i < g.channels; ++i) {
       for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
-        const std::uint16_t h = tensor::FloatToHalf(row[static_cast<std::size_t>(i * g.taps() + tap)] * inverse);
+        const std::uint16_t h =
+            tensor::FloatToHalf(row[static_cast<std::size_t>(i * g.taps() + tap)] * inverse);
         const std::int64_t k1 = i / kLanes * g.taps() + tap;
-        const std::int64_t at = (k1 * g.out_blocks() + o / kLanes) * npu::kFractalBytes + (o % kLanes) * npu::kBlockBytes +
-                                (i % kLanes) * 2;
+        const std::int64_t at = (k1 * g.out_blocks() + o / kLanes) * npu::kFractalBytes +
+                                (o % kLanes) * npu::kBlockBytes + (i % kLanes) * 2;
         std::memcpy(bytes.data() + at, &h, 2);
       }
     }
@@ -288,13 +304,15 @@ Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int6
 
 Result<ConvGeometry> GeometryOf(const ir::Graph& graph, const ir::Node& n) {
   const bool pool = n.op->loop == ops::LoopShape::kPool;
-  const tensor::Dims x = graph.value(n.inputs[0]).type.dims(), y = graph.value(n.outputs[0]).type.dims();
+  const tensor::Dims x = graph.value(n.inputs[0]).type.dims(),
+                     y = graph.value(n.outputs[0]).type.dims();
   std::array<std::int64_t, 2> kernel{1, 1};
   if (!pool) {
     const tensor::Dims w = graph.value(n.inputs[1]).type.dims();
     kernel = {w[2], w[3]};
   }
-  NPUKIT_ASSIGN_OR_RETURN(const ops::Window w, pool ? ops::ReadPoolWindow(n.attrs) : ops::ReadWindow(n.attrs, kernel));
+  NPUKIT_ASSIGN_OR_RETURN(const ops::Window w,
+                          pool ? ops::ReadPoolWindow(n.attrs) : ops::ReadWindow(n.attrs, kernel));
   ConvGeometry g;
   g.images = x[0];
   g.height = x[1];
@@ -326,14 +344,17 @@ Status LowerConv(Context& c, const ir::Node& n) {
   p.steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
   Overflow overflow;
   const ConvTiling t = ChooseConvTiling(c.config, g, p.steps, &overflow);
-  if (!problem.code.empty() || !overflow.fact.empty()) return Internal(Cat("conv2d ", n.name, " was not asked about"));
+  if (!problem.code.empty() || !overflow.fact.empty())
+    return Internal(Cat("conv2d ", n.name, " was not asked about"));
 
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);
-  NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t kh, std::int64_t kw) {
-    return static_cast<float>(tensor::ElementAsDouble(w, ((o * g.channels + i) * g.kernel_h + kh) * g.kernel_w + kw));
-  }));
+  NPUKIT_RETURN_IF_ERROR(
+      AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t kh, std::int64_t kw) {
+        return static_cast<float>(
+            tensor::ElementAsDouble(w, ((o * g.channels + i) * g.kernel_h + kh) * g.kernel_w + kw));
+      }));
   const tensor::Value* bias = ConstantBias(c.graph, n);
   NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, g.out_channels));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));

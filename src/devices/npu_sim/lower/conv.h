@@ -1,5 +1,6 @@
-// Convolution as the cube sees it: windows of a blocked map times FRACTAL_Z weights. Matmuls with constant weights are
-// convolutions of height 1 and kernel 1; a transposed convolution whose kernel equals its stride is one per kernel tap.
+// Convolution as the cube sees it: windows of a blocked map times FRACTAL_Z weights. Matmuls with
+// constant weights are convolutions of height 1 and kernel 1; a transposed convolution whose kernel
+// equals its stride is one per kernel tap.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +16,32 @@ struct ConvGeometry {
   std::int64_t images = 1;
   std::int64_t height = 1, width = 1, channels = 0;  // of the input
   std::int64_t out_height = 1, out_width = 1, out_channels = 0;
-  std::int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  std::int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1,
+               dilation_w = 1;
   std::int64_t pad_top = 0, pad_left = 0;
   std::int64_t in_blocks() const { return CeilDiv(channels, kLanes); }
   std::int64_t out_blocks() const { return CeilDiv(out_channels, kLanes); }
   std::int64_t taps() const { return kernel_h * kernel_w; }
   std::int64_t k1() const { return in_blocks() * taps(); }
-  std::int64_t macs() const { return images * out_height * out_width * out_channels * channels * taps(); }
+  std::int64_t macs() const {
+    return images * out_height * out_width * out_channels * channels * taps();
+  }
 };
 
-// Tiles along one axis that are alike: their part of the input (clipped to the map) starts `in_step` further each.
+// Tiles along one axis that are alike: their part of the input (clipped to the map) starts
+// `in_step` further each.
 struct AxisRun {
   std::int64_t tiles = 1;
   std::int64_t out_begin = 0, out_size = 0;
   std::int64_t in_begin = 0, in_size = 0, in_step = 0;
   std::int64_t pad = 0;  // rows of padding before the first
 };
-std::vector<AxisRun> AxisRuns(std::int64_t in, std::int64_t out, std::int64_t tile, std::int64_t kernel, std::int64_t stride,
-                              std::int64_t dilation, std::int64_t pad);
+std::vector<AxisRun> AxisRuns(std::int64_t in, std::int64_t out, std::int64_t tile,
+                              std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+                              std::int64_t pad);
 // Input rows that `out` output rows reach, padding included.
-inline std::int64_t Reach(std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
+inline std::int64_t Reach(std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t dilation) {
   return (out - 1) * stride + (kernel - 1) * dilation + 1;
 }
 
@@ -52,7 +59,8 @@ struct Overflow {
   std::string fact;
   std::int64_t limit = 0, found = 0;
 };
-ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps, Overflow* overflow);
+ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps,
+                            Overflow* overflow);
 
 struct ConvProblem {
   std::string name;
@@ -63,7 +71,8 @@ struct ConvProblem {
   std::int32_t scale = -1;   // out_blocks * 16 fp32: what the weights were divided by
   std::int32_t bias = -1;    // out_blocks * 16 fp32, or -1
   StepsPlan steps;           // operands bound
-  // Output position (oh, ow) is row image * dst_image + dst_first + oh * dst_row + ow * dst_column of dst.
+  // Output position (oh, ow) is row image * dst_image + dst_first + oh * dst_row + ow * dst_column
+  // of dst.
   std::int64_t dst_image = 0, dst_first = 0, dst_row = 0, dst_column = 1;
 };
 // Emits the groups of one convolution into the open task.
@@ -72,11 +81,13 @@ void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t);
 // UB that one block of channels takes beside the tile: its scale and its bias.
 inline constexpr std::int64_t kChannelBytes = 2 * npu::kLanes * 4;
 
-// Weights [O, I, kh, kw] as element function -> FRACTAL_Z fp16 and the scale of each output channel, a power of two that
-// brings the channel's largest weight to [0.25, 0.5): folded batch normalisation can leave weights that are subnormal in fp16.
-// The bias joins in fp32 after the cube, since 16-bit accumulators that start from it would round every partial sum to its size.
-Status AddCubeWeights(Context& c, ConvProblem& p,
-                      const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element);
+// Weights [O, I, kh, kw] as element function -> FRACTAL_Z fp16 and the scale of each output
+// channel, a power of two that brings the channel's largest weight to [0.25, 0.5): folded batch
+// normalisation can leave weights that are subnormal in fp16. The bias joins in fp32 after the
+// cube, since 16-bit accumulators that start from it would round every partial sum to its size.
+Status AddCubeWeights(
+    Context& c, ConvProblem& p,
+    const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element);
 // fp32 per channel, padded with zeros to whole blocks; -1 when null.
 Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int64_t channels);
 

@@ -1,4 +1,5 @@
-// Transposed convolution whose kernel equals its stride: every tap is a matrix product of its own, stored interleaved.
+// Transposed convolution whose kernel equals its stride: every tap is a matrix product of its own,
+// stored interleaved.
 #include "devices/npu_sim/lower/conv_transpose.h"
 
 #include "base/text.h"
@@ -7,7 +8,8 @@
 namespace npukit::devices::npu_sim {
 
 Result<ConvGeometry> TapGeometry(const ir::Graph& graph, const ir::Node& n, std::string* problem) {
-  const tensor::Dims x = graph.value(n.inputs[0]).type.dims(), w = graph.value(n.inputs[1]).type.dims();
+  const tensor::Dims x = graph.value(n.inputs[0]).type.dims(),
+                     w = graph.value(n.inputs[1]).type.dims();
   NPUKIT_ASSIGN_OR_RETURN(const ops::Window window, ops::ReadWindow(n.attrs, {w[2], w[3]}));
   ConvGeometry g;
   g.images = x[0];
@@ -17,10 +19,12 @@ Result<ConvGeometry> TapGeometry(const ir::Graph& graph, const ir::Node& n, std:
   g.out_channels = w[1];
   for (int axis = 0; axis < 2; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
-    NPUKIT_ASSIGN_OR_RETURN(const ops::WindowSpan span, ops::SpreadFrom(window, axis, axis == 0 ? g.height : g.width));
+    NPUKIT_ASSIGN_OR_RETURN(const ops::WindowSpan span,
+                            ops::SpreadFrom(window, axis, axis == 0 ? g.height : g.width));
     if (window.kernel[a] != window.stride[a] || window.dilation[a] != 1 || span.pad_begin != 0 ||
         span.out != (axis == 0 ? g.height : g.width) * window.kernel[a]) {
-      *problem = Cat("kernel ", window.kernel[a], ", stride ", window.stride[a], ", padding ", span.pad_begin);
+      *problem = Cat("kernel ", window.kernel[a], ", stride ", window.stride[a], ", padding ",
+                     span.pad_begin);
     }
   }
   return g;
@@ -54,9 +58,11 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
   c.BeginTask(n.name);
   for (std::int64_t y = 0; y < kh; ++y) {
     for (std::int64_t x = 0; x < kw; ++x) {
-      NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
-        return static_cast<float>(tensor::ElementAsDouble(w, ((i * g.out_channels + o) * kh + y) * kw + x));
-      }));
+      NPUKIT_RETURN_IF_ERROR(
+          AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
+            return static_cast<float>(
+                tensor::ElementAsDouble(w, ((i * g.out_channels + o) * kh + y) * kw + x));
+          }));
       p.dst_first = y * out_width + x;
       EmitConv(c, p, t);
     }

@@ -13,13 +13,14 @@ npu::Place OnUb(std::int64_t addr) {
   return p;
 }
 
-// Tiles of a (rows, channels) matrix whose dense and blocked stretches lie in UB together. Whole rows where they fit, else
-// blocks of one row.
+// Tiles of a (rows, channels) matrix whose dense and blocked stretches lie in UB together. Whole
+// rows where they fit, else blocks of one row.
 struct Tiles {
   std::int64_t rows = 1, blocks = 1;
 };
 Tiles Choose(std::int64_t ub, std::int64_t rows, std::int64_t channels, std::int64_t element) {
-  const std::int64_t per_row = RoundUp(channels * element, npu::kBlockBytes) + CeilDiv(channels, kLanes) * npu::kBlockBytes;
+  const std::int64_t per_row =
+      RoundUp(channels * element, npu::kBlockBytes) + CeilDiv(channels, kLanes) * npu::kBlockBytes;
   Tiles t;
   if (per_row <= ub) {
     t.blocks = CeilDiv(channels, kLanes);
@@ -34,18 +35,25 @@ Tiles Choose(std::int64_t ub, std::int64_t rows, std::int64_t channels, std::int
 class Converter {
  public:
   Converter(Context& c, const Dense& dense, const Blocked& blocked, bool to_blocked)
-      : c_(c), dense_(dense), blocked_(blocked), to_blocked_(to_blocked), size_(npu::ElemBytes(dense.type)) {}
+      : c_(c),
+        dense_(dense),
+        blocked_(blocked),
+        to_blocked_(to_blocked),
+        size_(npu::ElemBytes(dense.type)) {}
 
   void Run() {
     const Tiles t = Choose(c_.config.buffers.ub_bytes, blocked_.rows, blocked_.channels, size_);
     const std::int64_t full = blocked_.channels / kLanes, tail = blocked_.channels % kLanes;
     if (t.blocks == blocked_.blocks()) {
-      ForEachTileGroup(1, 1, blocked_.rows, t.rows, [&](const TileGroup& g) { Group(g, 0, 1, full, tail); });
+      ForEachTileGroup(1, 1, blocked_.rows, t.rows,
+                       [&](const TileGroup& g) { Group(g, 0, 1, full, tail); });
       return;
     }
     const std::int64_t tiles = full / t.blocks, rest = full % t.blocks;
-    const auto each_row = [&](std::int64_t begin, std::int64_t n, std::int64_t blocks, std::int64_t lanes) {
-      ForEachTileGroup(1, 1, blocked_.rows, 1, [&](const TileGroup& g) { Group(g, begin, n, blocks, lanes); });
+    const auto each_row = [&](std::int64_t begin, std::int64_t n, std::int64_t blocks,
+                              std::int64_t lanes) {
+      ForEachTileGroup(1, 1, blocked_.rows, 1,
+                       [&](const TileGroup& g) { Group(g, begin, n, blocks, lanes); });
     };
     if (tiles) each_row(0, tiles, t.blocks, 0);
     if (rest) each_row(tiles * t.blocks, 1, rest, 0);
@@ -54,9 +62,12 @@ class Converter {
 
  private:
   // tiles0 of `blocks` full blocks from block `begin`, then `tail` lanes of one more.
-  void Group(const TileGroup& g, std::int64_t begin, std::int64_t tiles0, std::int64_t blocks, std::int64_t tail) {
-    const std::int64_t rows = g.size1, channels = blocks * kLanes + tail, all_blocks = blocks + (tail ? 1 : 0);
-    const std::int64_t dense_at = 0, blocked_at = RoundUp(rows * channels * size_, npu::kBlockBytes);
+  void Group(const TileGroup& g, std::int64_t begin, std::int64_t tiles0, std::int64_t blocks,
+             std::int64_t tail) {
+    const std::int64_t rows = g.size1, channels = blocks * kLanes + tail,
+                       all_blocks = blocks + (tail ? 1 : 0);
+    const std::int64_t dense_at = 0,
+                       blocked_at = RoundUp(rows * channels * size_, npu::kBlockBytes);
     const std::int64_t plane = rows * npu::kBlockBytes;
     c_.AddGroup(tiles0, g.tiles1, nullptr, [&] {
       npu::Copy d;  // the dense stretch
@@ -67,7 +78,8 @@ class Converter {
       const bool whole = channels == blocked_.channels;
       d.count[2] = Word(whole ? 1 : rows);
       d.bytes = Word((whole ? rows : 1) * channels * size_);
-      (to_blocked_ ? d.src_stride : d.dst_stride)[2] = d.count[2] == 1 ? 0 : Word(blocked_.channels * size_);
+      (to_blocked_ ? d.src_stride : d.dst_stride)[2] =
+          d.count[2] == 1 ? 0 : Word(blocked_.channels * size_);
       (to_blocked_ ? d.dst_stride : d.src_stride)[2] = d.count[2] == 1 ? 0 : Word(channels * size_);
       (to_blocked_ ? d.src : d.dst) = dram;
       (to_blocked_ ? d.dst : d.src) = OnUb(dense_at);
@@ -79,7 +91,8 @@ class Converter {
       dram.step[1] = Word(rows * npu::kBlockBytes);
       b.count[2] = Word(all_blocks);
       b.bytes = Word(plane);
-      (to_blocked_ ? b.dst_stride : b.src_stride)[2] = all_blocks == 1 ? 0 : Word(blocked_.plane_bytes());
+      (to_blocked_ ? b.dst_stride : b.src_stride)[2] =
+          all_blocks == 1 ? 0 : Word(blocked_.plane_bytes());
       (to_blocked_ ? b.src_stride : b.dst_stride)[2] = all_blocks == 1 ? 0 : Word(plane);
       (to_blocked_ ? b.dst : b.src) = dram;
       (to_blocked_ ? b.src : b.dst) = OnUb(blocked_at);
@@ -87,7 +100,9 @@ class Converter {
       c_.Emit(to_blocked_ ? d : b);
       if (to_blocked_ && tail) Clear(blocked_at + blocks * plane, rows);
       if (blocks) Lanes(rows, channels, blocks, kLanes, dense_at, blocked_at);
-      if (tail) Lanes(rows, channels, 1, tail, dense_at + blocks * kLanes * size_, blocked_at + blocks * plane);
+      if (tail)
+        Lanes(rows, channels, 1, tail, dense_at + blocks * kLanes * size_,
+              blocked_at + blocks * plane);
       c_.Emit(to_blocked_ ? b : d);
     });
   }
@@ -102,8 +117,8 @@ class Converter {
   }
 
   // `lanes` of each of `blocks` blocks, every row.
-  void Lanes(std::int64_t rows, std::int64_t channels, std::int64_t blocks, std::int64_t lanes, std::int64_t dense_at,
-             std::int64_t blocked_at) {
+  void Lanes(std::int64_t rows, std::int64_t channels, std::int64_t blocks, std::int64_t lanes,
+             std::int64_t dense_at, std::int64_t blocked_at) {
     npu::Unary u;
     u.op = npu::UnaryOp::kCopy;
     u.dst_type = to_blocked_ ? npu::kF16 : dense_.type;
@@ -145,9 +160,11 @@ Status DenseFromBlocked(Context& c, const Blocked& src, const Dense& dst, const 
   return OkStatus();
 }
 
-Status DenseFromDense(Context& c, const Dense& src, const Dense& dst, std::int64_t count, const std::string& name) {
+Status DenseFromDense(Context& c, const Dense& src, const Dense& dst, std::int64_t count,
+                      const std::string& name) {
   const std::int64_t in = npu::ElemBytes(src.type), out = npu::ElemBytes(dst.type);
-  const std::int64_t tile = std::min(count, (c.config.buffers.ub_bytes - npu::kBlockBytes) / (in + out));
+  const std::int64_t tile =
+      std::min(count, (c.config.buffers.ub_bytes - npu::kBlockBytes) / (in + out));
   c.BeginTask(name);
   ForEachTileGroup(1, 1, count, tile, [&](const TileGroup& g) {
     c.AddGroup(1, g.tiles1, nullptr, [&] {

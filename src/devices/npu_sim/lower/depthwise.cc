@@ -1,4 +1,5 @@
-// Depthwise convolution on the vector unit: `window` over blocks of 16 channels in UB, padding filled beforehand.
+// Depthwise convolution on the vector unit: `window` over blocks of 16 channels in UB, padding
+// filled beforehand.
 #include "devices/npu_sim/lower/depthwise.h"
 
 #include <algorithm>
@@ -18,14 +19,18 @@ npu::Place OnUb(std::int64_t addr) {
 }
 
 // Bytes of UB: the result with its steps' room, the padded map, weights, bias.
-std::int64_t UbNeed(const ConvGeometry& g, const StepsPlan& steps, std::int64_t blocks, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t map = Reach(rows, g.kernel_h, g.stride_h, g.dilation_h) * Reach(columns, g.kernel_w, g.stride_w, g.dilation_w);
-  return steps.UbBytes(blocks, rows * columns) + blocks * (map * npu::kBlockBytes + g.taps() * npu::kBlockBytes + kLanes * 4);
+std::int64_t UbNeed(const ConvGeometry& g, const StepsPlan& steps, std::int64_t blocks,
+                    std::int64_t rows, std::int64_t columns) {
+  const std::int64_t map = Reach(rows, g.kernel_h, g.stride_h, g.dilation_h) *
+                           Reach(columns, g.kernel_w, g.stride_w, g.dilation_w);
+  return steps.UbBytes(blocks, rows * columns) +
+         blocks * (map * npu::kBlockBytes + g.taps() * npu::kBlockBytes + kLanes * 4);
 }
 
 }  // namespace
 
-WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps, Overflow* overflow) {
+WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps,
+                                Overflow* overflow) {
   const std::int64_t ub = config.buffers.ub_bytes;
   WindowTiling t;
   const std::int64_t least = UbNeed(g, steps, 1, 1, 1);
@@ -47,10 +52,12 @@ WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, con
 
 void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
   const ConvGeometry& g = p.geometry;
-  const auto vertical = AxisRuns(g.height, g.out_height, t.rows, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top);
-  const auto horizontal = AxisRuns(g.width, g.out_width, t.columns, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left);
-  const auto emit = [&](std::int64_t image, const AxisRun& v, const AxisRun& h, std::int64_t h_tile, std::int64_t block_begin,
-                        std::int64_t block_tiles, std::int64_t blocks) {
+  const auto vertical =
+      AxisRuns(g.height, g.out_height, t.rows, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top);
+  const auto horizontal =
+      AxisRuns(g.width, g.out_width, t.columns, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left);
+  const auto emit = [&](std::int64_t image, const AxisRun& v, const AxisRun& h, std::int64_t h_tile,
+                        std::int64_t block_begin, std::int64_t block_tiles, std::int64_t blocks) {
     const std::int64_t rows = v.out_size * h.out_size;
     const UbTile tile = LayOut(p.steps, blocks, rows);
     const std::int64_t map_h = Reach(v.out_size, g.kernel_h, g.stride_h, g.dilation_h);
@@ -82,7 +89,8 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
         c.Emit(b);
       }
       // The map: as far as it exists; the rest is padding.
-      const std::int64_t in_h = std::min(v.in_size, map_h - v.pad), in_w = std::min(h.in_size, map_w - h.pad);
+      const std::int64_t in_h = std::min(v.in_size, map_h - v.pad),
+                         in_w = std::min(h.in_size, map_w - h.pad);
       if (in_h < map_h || in_w < map_w) {
         npu::Fill f;
         f.mem = npu::kUb;
@@ -95,8 +103,10 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       if (in_h > 0 && in_w > 0) {
         npu::Copy m;
         m.src = p.src.at;
-        const std::int64_t row = image * g.height * g.width + v.in_begin * g.width + h.in_begin + h_tile * h.in_step;
-        m.src.addr = Word(p.src.at.addr + block_begin * p.src.plane_bytes() + row * npu::kBlockBytes);
+        const std::int64_t row =
+            image * g.height * g.width + v.in_begin * g.width + h.in_begin + h_tile * h.in_step;
+        m.src.addr =
+            Word(p.src.at.addr + block_begin * p.src.plane_bytes() + row * npu::kBlockBytes);
         m.src.step[0] = Word(blocks * p.src.plane_bytes());
         m.src.step[1] = Word(v.in_step * g.width * npu::kBlockBytes);
         m.dst = OnUb(map + (v.pad * map_w + h.pad) * npu::kBlockBytes);
@@ -143,7 +153,8 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       TilePosition at;
       at.block_begin = block_begin;
       at.block_step[0] = blocks;
-      at.row_begin = image * g.out_height * g.out_width + v.out_begin * g.out_width + h.out_begin + h_tile * h.out_size;
+      at.row_begin = image * g.out_height * g.out_width + v.out_begin * g.out_width + h.out_begin +
+                     h_tile * h.out_size;
       at.row_step[1] = v.out_size * g.out_width;
       if (h.out_size == g.out_width || v.out_size == 1) {
         at.line_rows = rows;
@@ -152,7 +163,8 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
         at.line_rows = h.out_size;
         at.line_stride = g.out_width;
       }
-      // Only when every tile of the group ends at the last block may the padding be cleared there; one tile wide does.
+      // Only when every tile of the group ends at the last block may the padding be cleared there;
+      // one tile wide does.
       EmitSteps(c, p.steps, tile, at, g.out_channels, last_block && block_tiles == 1);
       c.Emit(TileCopy(p.dst, at, blocks, tile.shared, true));
     });
@@ -184,16 +196,21 @@ Status LowerDepthwise(Context& c, const ir::Node& n) {
   p.steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
   Overflow overflow;
   const WindowTiling t = ChooseWindowTiling(c.config, g, p.steps, &overflow);
-  if (!problem.code.empty() || !overflow.fact.empty()) return Internal(Cat("conv2d ", n.name, " was not asked about"));
+  if (!problem.code.empty() || !overflow.fact.empty())
+    return Internal(Cat("conv2d ", n.name, " was not asked about"));
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
 
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);  // [C, 1, kh, kw]
-  std::vector<std::byte> bytes(static_cast<std::size_t>(g.out_blocks() * g.taps() * npu::kBlockBytes));
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(g.out_blocks() * g.taps() * npu::kBlockBytes));
   for (std::int64_t ch = 0; ch < g.channels; ++ch) {
     for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
-      const std::uint16_t h = tensor::FloatToHalf(static_cast<float>(tensor::ElementAsDouble(w, ch * g.taps() + tap)));
-      std::memcpy(bytes.data() + ((ch / kLanes) * g.taps() + tap) * npu::kBlockBytes + (ch % kLanes) * 2, &h, 2);
+      const std::uint16_t h =
+          tensor::FloatToHalf(static_cast<float>(tensor::ElementAsDouble(w, ch * g.taps() + tap)));
+      std::memcpy(
+          bytes.data() + ((ch / kLanes) * g.taps() + tap) * npu::kBlockBytes + (ch % kLanes) * 2,
+          &h, 2);
     }
   }
   NPUKIT_ASSIGN_OR_RETURN(p.weight, c.AddWeight("f16_c1_taps_16", std::move(bytes)));
@@ -202,7 +219,8 @@ Status LowerDepthwise(Context& c, const ir::Node& n) {
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   c.BeginTask(n.name);
   EmitWindow(c, p, t);
-  c.EndTask(static_cast<std::uint64_t>(g.images * g.out_height * g.out_width * g.out_channels * g.taps()));
+  c.EndTask(static_cast<std::uint64_t>(g.images * g.out_height * g.out_width * g.out_channels *
+                                       g.taps()));
   return OkStatus();
 }
 

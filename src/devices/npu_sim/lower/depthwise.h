@@ -15,14 +15,16 @@ struct WindowProblem {
   ConvGeometry geometry;  // channels == out_channels
   npu::WindowOp op = npu::WindowOp::kMac;
   Blocked src, dst;
-  std::int32_t weight = -1;   // (C1, taps, 16) fp16; kMac
-  std::int32_t bias = -1;     // (C1, 16) fp32
-  std::int32_t padding = 0;   // fp16 bits of what lies outside the map: 0, or -infinity for a maximum
-  float scale = 1.0f;         // of the result, before the steps: 1 / taps for an average
+  std::int32_t weight = -1;  // (C1, taps, 16) fp16; kMac
+  std::int32_t bias = -1;    // (C1, 16) fp32
+  std::int32_t padding =
+      0;               // fp16 bits of what lies outside the map: 0, or -infinity for a maximum
+  float scale = 1.0f;  // of the result, before the steps: 1 / taps for an average
   StepsPlan steps;
 };
 
-WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps, Overflow* overflow);
+WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps,
+                                Overflow* overflow);
 void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t);
 
 }  // namespace npukit::devices::npu_sim

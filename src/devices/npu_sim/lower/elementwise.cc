@@ -7,8 +7,8 @@
 
 namespace npukit::devices::npu_sim {
 
-VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::int64_t rows, const StepsPlan& steps,
-                                Overflow* overflow) {
+VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::int64_t rows,
+                                const StepsPlan& steps, Overflow* overflow) {
   const std::int64_t ub = config.buffers.ub_bytes;
   VectorTiling t;
   if (steps.UbBytes(1, 1) > ub) {
@@ -23,11 +23,13 @@ VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::
   return t;
 }
 
-void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsPlan& steps, const VectorTiling& t) {
+void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsPlan& steps,
+                const VectorTiling& t) {
   const std::int64_t all = dst.blocks();
   // The last block alone where its unused lanes must be cleared, since tiles of a group are alike.
   const std::int64_t apart = steps.dirty_padding && dst.channels % kLanes != 0 ? 1 : 0;
-  const auto emit = [&](std::int64_t block_begin, std::int64_t blocks, std::int64_t block_tile, bool last) {
+  const auto emit = [&](std::int64_t block_begin, std::int64_t blocks, std::int64_t block_tile,
+                        bool last) {
     if (blocks == 0) return;
     ForEachTileGroup(blocks, block_tile, dst.rows, t.rows, [&](const TileGroup& g) {
       c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
@@ -54,8 +56,10 @@ Status LowerElementwise(Context& c, const ir::Node& n) {
   StepsPlan steps = PlanElementwise(c.graph, n, &main, &problem);
   const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   Overflow overflow;
-  const VectorTiling t = ChooseVectorTiling(c.config, CeilDiv(out.channels, kLanes), out.rows, steps, &overflow);
-  if (!problem.code.empty() || !overflow.fact.empty()) return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
+  const VectorTiling t =
+      ChooseVectorTiling(c.config, CeilDiv(out.channels, kLanes), out.rows, steps, &overflow);
+  if (!problem.code.empty() || !overflow.fact.empty())
+    return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, steps));
   NPUKIT_ASSIGN_OR_RETURN(const Blocked src, c.AsBlocked(n.inputs[main]));
   NPUKIT_ASSIGN_OR_RETURN(const Blocked dst, c.NewBlocked(n.outputs[0]));

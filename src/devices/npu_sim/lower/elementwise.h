@@ -8,8 +8,9 @@ namespace npukit::devices::npu_sim {
 struct VectorTiling {
   std::int64_t blocks = 1, rows = 1;
 };
-VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::int64_t rows, const StepsPlan& steps,
-                                Overflow* overflow);
-void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsPlan& steps, const VectorTiling& t);
+VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::int64_t rows,
+                                const StepsPlan& steps, Overflow* overflow);
+void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsPlan& steps,
+                const VectorTiling& t);
 
 }  // namespace npukit::devices::npu_sim

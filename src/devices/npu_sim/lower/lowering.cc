@@ -12,7 +12,8 @@ namespace npukit::devices::npu_sim {
 Status LowerNode(Context& c, std::size_t node) {
   const ir::Node& n = c.graph.nodes[node];
   const ops::OpDef* o = n.op;
-  if (o == &op::conv2d) return n.attrs.Int("group", 1) == 1 ? LowerConv(c, n) : LowerDepthwise(c, n);
+  if (o == &op::conv2d)
+    return n.attrs.Int("group", 1) == 1 ? LowerConv(c, n) : LowerDepthwise(c, n);
   if (o == &op::conv_transpose2d) return LowerConvTranspose(c, n);
   if (o == &op::max_pool2d || o == &op::avg_pool2d) return LowerPool(c, n);
   if (o == &op::matmul) return LowerMatMul(c, n);
@@ -25,7 +26,8 @@ Status LowerNode(Context& c, std::size_t node) {
     c.Defer(node);
     return OkStatus();
   }
-  if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity) return LowerReshape(c, n);
+  if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity)
+    return LowerReshape(c, n);
   return LowerElementwise(c, n);
 }
 
@@ -37,10 +39,15 @@ class NpuLowering final : public compile::Lowering {
   std::string_view device_class() const override { return "NPU"; }
   compile::Precision precision() const override { return compile::Precision::kFp16; }
 
-  target::Verdict Supports(const ir::Graph& g, const ir::Node& n, const target::Profile& p) const override { return Judge(g, n, p); }
+  target::Verdict Supports(const ir::Graph& g, const ir::Node& n,
+                           const target::Profile& p) const override {
+    return Judge(g, n, p);
+  }
 
-  // The node alone, with its inputs in the workspace already; conversions that the node itself needs are part of it.
-  target::Estimate Cost(const ir::Graph& g, const ir::Node& n, const target::Profile& p) const override {
+  // The node alone, with its inputs in the workspace already; conversions that the node itself
+  // needs are part of it.
+  target::Estimate Cost(const ir::Graph& g, const ir::Node& n,
+                        const target::Profile& p) const override {
     target::Estimate none;
     const auto config = ReadConfig(p);
     const auto rates = npu::ReadRates(p);
@@ -57,21 +64,26 @@ class NpuLowering final : public compile::Lowering {
     return sum;
   }
 
-  // Flush and hand over once per crossing, move the bytes, and one task that changes type and format.
+  // Flush and hand over once per crossing, move the bytes, and one task that changes type and
+  // format.
   target::Estimate BoundaryCost(const tensor::Type& t, const target::Profile& p) const override {
     target::Estimate e = npu::EstimateHandOver(t, p);
     e.time_ns += p.NumberOr("npu.dispatch_us", 0) * 1e3;
     return e;
   }
 
-  Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p, const compile::LowerOptions& o) const override {
+  Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p,
+                                 const compile::LowerOptions& o) const override {
     NPUKIT_ASSIGN_OR_RETURN(const Config config, ReadConfig(p));
     Context c(g, config);
     for (std::size_t i = 0; i < g.nodes.size(); ++i) {
       const ir::Node& n = g.nodes[i];
       const Status s = LowerNode(c, i);
-      if (!s.ok()) return s.WithContext(Cat("lowering ", n.op_name(), " ", Printable(n.name), " for the NPU"));
-      if (o.progress) o.progress("lowering for the NPU", static_cast<int>(i + 1), static_cast<int>(g.nodes.size()));
+      if (!s.ok())
+        return s.WithContext(Cat("lowering ", n.op_name(), " ", Printable(n.name), " for the NPU"));
+      if (o.progress)
+        o.progress("lowering for the NPU", static_cast<int>(i + 1),
+                   static_cast<int>(g.nodes.size()));
     }
     NPUKIT_RETURN_IF_ERROR(c.Finish());
     compile::Lowered lowered;

@@ -1,4 +1,5 @@
-// The simulated NPU's half on the computer: may it run an operator, at what cost, and as which instructions.
+// The simulated NPU's half on the computer: may it run an operator, at what cost, and as which
+// instructions.
 #pragma once
 
 #include <memory>

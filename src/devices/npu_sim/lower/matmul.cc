@@ -25,9 +25,10 @@ Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, Ste
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);
-  NPUKIT_RETURN_IF_ERROR(AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
-    return static_cast<float>(tensor::ElementAsDouble(w, i * s.n + o));
-  }));
+  NPUKIT_RETURN_IF_ERROR(
+      AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
+        return static_cast<float>(tensor::ElementAsDouble(w, i * s.n + o));
+      }));
   const tensor::Value* bias = ConstantBias(c.graph, n);
   NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, s.n));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
@@ -38,12 +39,12 @@ Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, Ste
   return OkStatus();
 }
 
-// Two activations. `b_rows_are_n`: B lies as (K1, n rows, 16), as it does before a transpose of its last two dimensions;
-// else as (N1, k rows, 16), and its fractals are transposed on the way to L0B.
+// Two activations. `b_rows_are_n`: B lies as (K1, n rows, 16), as it does before a transpose of its
+// last two dimensions; else as (N1, k rows, 16), and its fractals are transposed on the way to L0B.
 class BatchEmitter {
  public:
-  BatchEmitter(Context& c, const MatMulShape& s, const BatchTiling& t, const StepsPlan& steps, const Blocked& a, const Blocked& b,
-               const Blocked& dst, bool b_rows_are_n)
+  BatchEmitter(Context& c, const MatMulShape& s, const BatchTiling& t, const StepsPlan& steps,
+               const Blocked& a, const Blocked& b, const Blocked& dst, bool b_rows_are_n)
       : c_(c), s_(s), t_(t), steps_(steps), a_(a), b_(b), dst_(dst), b_rows_are_n_(b_rows_are_n) {}
 
   void Emit() {
@@ -73,7 +74,8 @@ class BatchEmitter {
 
   void Body(const TileGroup& g) {
     const std::int64_t b_l1 = 0, a_l1 = BBlocks() * BPlane();
-    // Rows beyond the matrix meet finite padding of A: they must be zero, and so must lanes beyond k on one side.
+    // Rows beyond the matrix meet finite padding of A: they must be zero, and so must lanes beyond
+    // k on one side.
     if (BRows() % kLanes != 0) {
       npu::Fill f;
       f.mem = npu::kL1;
@@ -127,9 +129,12 @@ class BatchEmitter {
     }
   }
 
-  std::int64_t C1Stride(std::int64_t rows) const { return RoundUp(rows, kLanes) * kLanes * c_.config.accumulator_bytes(); }
+  std::int64_t C1Stride(std::int64_t rows) const {
+    return RoundUp(rows, kLanes) * kLanes * c_.config.accumulator_bytes();
+  }
 
-  void Multiply(std::int64_t rows, std::int64_t a_l1, std::int64_t b_l1, std::int64_t n, std::int64_t n1, std::int64_t k, std::int64_t k1) {
+  void Multiply(std::int64_t rows, std::int64_t a_l1, std::int64_t b_l1, std::int64_t n,
+                std::int64_t n1, std::int64_t k, std::int64_t k1) {
     npu::Load3d a;
     a.dst_m1_stride = Word(k1 * npu::kFractalBytes);
     a.src_addr = Word(a_l1);
@@ -212,8 +217,10 @@ MatMulShape MatMulShapeOf(const ir::Graph& g, const ir::Node& n) {
     s.constant_b = true;
     s.m *= s.batch;
     s.batch = 1;
-  } else if (s.b_batch != 1 && (a.size() != b.size() || !std::equal(a.begin(), a.end() - 2, b.begin()))) {
-    s.problem = Cat(g.value(n.inputs[0]).type.ToString(), " with ", g.value(n.inputs[1]).type.ToString());
+  } else if (s.b_batch != 1 &&
+             (a.size() != b.size() || !std::equal(a.begin(), a.end() - 2, b.begin()))) {
+    s.problem =
+        Cat(g.value(n.inputs[0]).type.ToString(), " with ", g.value(n.inputs[1]).type.ToString());
   } else if (HasBias(g, n)) {
     s.problem = "bias beside two activations";
   }
@@ -228,24 +235,28 @@ ConvGeometry WeightGeometry(const MatMulShape& s) {
   return g;
 }
 
-BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const StepsPlan& steps, Overflow* overflow) {
+BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const StepsPlan& steps,
+                              Overflow* overflow) {
   const npu::Buffers& b = config.buffers;
   const std::int64_t acc = config.accumulator_bytes(), fractal = npu::kFractalBytes;
   const std::int64_t k1 = CeilDiv(s.k, kLanes), n1 = CeilDiv(s.n, kLanes);
   const std::int64_t b_bytes = k1 * n1 * fractal;
   BatchTiling t;
   const std::int64_t l1_least = b_bytes + k1 * npu::kBlockBytes;
-  const std::int64_t ub_least = std::max(steps.UbBytes(1, 1), s.k % kLanes != 0 ? k1 * s.n * npu::kBlockBytes : 0);
+  const std::int64_t ub_least =
+      std::max(steps.UbBytes(1, 1), s.k % kLanes != 0 ? k1 * s.n * npu::kBlockBytes : 0);
   if (l1_least > b.l1_bytes) *overflow = {"npu.sram_bytes", b.l1_bytes, l1_least};
   if (ub_least > b.ub_bytes) *overflow = {"npu.ub_bytes", b.ub_bytes, ub_least};
-  const std::int64_t l0a = b.l0a_bytes / fractal, l0b = b.l0b_bytes / fractal, l0c = b.l0c_bytes / (256 * acc);
+  const std::int64_t l0a = b.l0a_bytes / fractal, l0b = b.l0b_bytes / fractal,
+                     l0c = b.l0c_bytes / (256 * acc);
   if (l0a < 1 || l0b < 1 || l0c < 1) *overflow = {"npu.l0c_bytes", b.l0c_bytes, 256 * acc};
   if (!overflow->fact.empty()) return t;
   t.n1 = std::min({n1, l0b, l0c, std::int64_t{8}});
   std::int64_t m1 = std::min({CeilDiv(s.m, kLanes), l0a, l0c / t.n1, std::int64_t{16}});
   t.m = std::min(m1 * kLanes, s.m);
   const auto fits = [&] {
-    return steps.UbBytes(t.n1, t.m) <= b.ub_bytes && b_bytes + k1 * t.m * npu::kBlockBytes <= b.l1_bytes;
+    return steps.UbBytes(t.n1, t.m) <= b.ub_bytes &&
+           b_bytes + k1 * t.m * npu::kBlockBytes <= b.l1_bytes;
   };
   while (t.m > 1 && !fits()) t.m = CeilDiv(t.m, 2);
   while (t.n1 > 1 && !fits()) t.n1 = CeilDiv(t.n1, 2);
@@ -259,7 +270,8 @@ Status LowerMatMul(Context& c, const ir::Node& n) {
   const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   StepProblem problem;
   StepsPlan steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
-  if (!problem.code.empty() || !s.problem.empty()) return Internal(Cat("matmul ", n.name, " was not asked about"));
+  if (!problem.code.empty() || !s.problem.empty())
+    return Internal(Cat("matmul ", n.name, " was not asked about"));
   if (s.constant_b) return LowerWithWeights(c, n, s, std::move(steps));
 
   Overflow overflow;

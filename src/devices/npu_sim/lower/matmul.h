@@ -1,4 +1,5 @@
-// Matrix products: constant weights are a convolution of kernel 1; two activations are multiplied batch by batch.
+// Matrix products: constant weights are a convolution of kernel 1; two activations are multiplied
+// batch by batch.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ ConvGeometry WeightGeometry(const MatMulShape& s);
 struct BatchTiling {
   std::int64_t m = 16, n1 = 1, k1 = 1;
 };
-BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const StepsPlan& steps, Overflow* overflow);
+BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const StepsPlan& steps,
+                              Overflow* overflow);
 
 }  // namespace npukit::devices::npu_sim

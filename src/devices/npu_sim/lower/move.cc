@@ -9,12 +9,15 @@ namespace {
 
 // Rows of a tile that holds `blocks` blocks of them in UB.
 std::int64_t TileRows(const Config& config, std::int64_t rows, std::int64_t blocks) {
-  const std::int64_t most = std::max<std::int64_t>(1, config.buffers.ub_bytes / (blocks * npu::kBlockBytes));
+  const std::int64_t most =
+      std::max<std::int64_t>(1, config.buffers.ub_bytes / (blocks * npu::kBlockBytes));
   return std::min({rows, most, std::max<std::int64_t>(CeilDiv(rows, 4), 64)});
 }
 
-// Copies `rows` rows (all of src's channels) from src's row `from` to dst's row `to`, block by block through UB.
-void CopyRows(Context& c, const Blocked& src, std::int64_t from, const Blocked& dst, std::int64_t to, std::int64_t rows) {
+// Copies `rows` rows (all of src's channels) from src's row `from` to dst's row `to`, block by
+// block through UB.
+void CopyRows(Context& c, const Blocked& src, std::int64_t from, const Blocked& dst,
+              std::int64_t to, std::int64_t rows) {
   ForEachTileGroup(src.blocks(), 1, rows, TileRows(c.config, rows, 1), [&](const TileGroup& g) {
     c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
       TilePosition at;
@@ -30,8 +33,10 @@ void CopyRows(Context& c, const Blocked& src, std::int64_t from, const Blocked& 
   });
 }
 
-// In UB: channels [from, from + count) of a tile (.., rows, 16) at src become channels [to, to + count) of one at dst.
-void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t from, std::int64_t dst, std::int64_t to, std::int64_t count) {
+// In UB: channels [from, from + count) of a tile (.., rows, 16) at src become channels [to, to +
+// count) of one at dst.
+void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t from,
+                std::int64_t dst, std::int64_t to, std::int64_t count) {
   const std::int64_t plane = rows * npu::kBlockBytes;
   while (count > 0) {
     const std::int64_t lanes = std::min({count, kLanes - from % kLanes, kLanes - to % kLanes});
@@ -85,13 +90,15 @@ Status LowerConcat(Context& c, const ir::Node& n) {
     const std::int64_t stretch = dst.rows / s.lead;
     for (const Blocked& p : parts) {
       const std::int64_t rows = p.rows / s.lead;
-      for (std::int64_t i = 0; i < s.lead; ++i) CopyRows(c, p, i * rows, dst, i * stretch + to, rows);
+      for (std::int64_t i = 0; i < s.lead; ++i)
+        CopyRows(c, p, i * rows, dst, i * stretch + to, rows);
       to += rows;
     }
     c.EndTask(0);
     return OkStatus();
   }
-  const bool aligned = std::all_of(parts.begin(), parts.end() - 1, [](const Blocked& p) { return p.channels % kLanes == 0; });
+  const bool aligned = std::all_of(parts.begin(), parts.end() - 1,
+                                   [](const Blocked& p) { return p.channels % kLanes == 0; });
   if (aligned) {
     std::int64_t block = 0;
     for (const Blocked& p : parts) {
@@ -105,23 +112,24 @@ Status LowerConcat(Context& c, const ir::Node& n) {
   }
   std::int64_t widest = 0;
   for (const Blocked& p : parts) widest = std::max(widest, p.blocks());
-  ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + widest), [&](const TileGroup& g) {
-    c.AddGroup(1, g.tiles1, nullptr, [&] {
-      TilePosition at;
-      at.row_begin = g.begin1;
-      at.row_step[1] = g.size1;
-      at.line_rows = g.size1;
-      const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
-      if (dst.channels % kLanes != 0) Zero(c, 0, part);
-      std::int64_t to = 0;
-      for (const Blocked& p : parts) {
-        c.Emit(TileCopy(p, at, p.blocks(), part, false));
-        ShiftLanes(c, g.size1, part, 0, 0, to, p.channels);
-        to += p.channels;
-      }
-      c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
-    });
-  });
+  ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + widest),
+                   [&](const TileGroup& g) {
+                     c.AddGroup(1, g.tiles1, nullptr, [&] {
+                       TilePosition at;
+                       at.row_begin = g.begin1;
+                       at.row_step[1] = g.size1;
+                       at.line_rows = g.size1;
+                       const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
+                       if (dst.channels % kLanes != 0) Zero(c, 0, part);
+                       std::int64_t to = 0;
+                       for (const Blocked& p : parts) {
+                         c.Emit(TileCopy(p, at, p.blocks(), part, false));
+                         ShiftLanes(c, g.size1, part, 0, 0, to, p.channels);
+                         to += p.channels;
+                       }
+                       c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
+                     });
+                   });
   c.EndTask(0);
   return OkStatus();
 }
@@ -135,7 +143,8 @@ SliceShape SliceShapeOf(const ir::Graph& g, const ir::Node& n) {
   const tensor::Value* starts = constant(1);
   const tensor::Value* axes = constant(3);
   const tensor::Value* steps = constant(4);
-  if (starts == nullptr || constant(2) == nullptr || (n.inputs.size() > 3 && n.inputs[3] != ir::kNoValue && axes == nullptr)) {
+  if (starts == nullptr || constant(2) == nullptr ||
+      (n.inputs.size() > 3 && n.inputs[3] != ir::kNoValue && axes == nullptr)) {
     s.problem = "bounds that are not constant";
     return s;
   }
@@ -197,24 +206,27 @@ Status LowerSlice(Context& c, const ir::Node& n) {
   NPUKIT_ASSIGN_OR_RETURN(const Blocked dst, c.NewBlocked(n.outputs[0]));
   c.BeginTask(n.name);
   if (!s.over_lanes) {
-    for (std::int64_t i = 0; i < s.lead; ++i) CopyRows(c, src, i * s.stretch + s.from, dst, i * s.count, s.count);
+    for (std::int64_t i = 0; i < s.lead; ++i)
+      CopyRows(c, src, i * s.stretch + s.from, dst, i * s.count, s.count);
   } else {
-    const std::int64_t first = s.from / kLanes, last = (s.from + s.count - 1) / kLanes, blocks = last - first + 1;
-    ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + blocks), [&](const TileGroup& g) {
-      c.AddGroup(1, g.tiles1, nullptr, [&] {
-        TilePosition at;
-        at.block_begin = first;
-        at.row_begin = g.begin1;
-        at.row_step[1] = g.size1;
-        at.line_rows = g.size1;
-        const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
-        if (dst.channels % kLanes != 0) Zero(c, 0, part);
-        c.Emit(TileCopy(src, at, blocks, part, false));
-        ShiftLanes(c, g.size1, part, s.from % kLanes, 0, 0, s.count);
-        at.block_begin = 0;
-        c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
-      });
-    });
+    const std::int64_t first = s.from / kLanes, last = (s.from + s.count - 1) / kLanes,
+                       blocks = last - first + 1;
+    ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + blocks),
+                     [&](const TileGroup& g) {
+                       c.AddGroup(1, g.tiles1, nullptr, [&] {
+                         TilePosition at;
+                         at.block_begin = first;
+                         at.row_begin = g.begin1;
+                         at.row_step[1] = g.size1;
+                         at.line_rows = g.size1;
+                         const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
+                         if (dst.channels % kLanes != 0) Zero(c, 0, part);
+                         c.Emit(TileCopy(src, at, blocks, part, false));
+                         ShiftLanes(c, g.size1, part, s.from % kLanes, 0, 0, s.count);
+                         at.block_begin = 0;
+                         c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
+                       });
+                     });
   }
   c.EndTask(0);
   return OkStatus();

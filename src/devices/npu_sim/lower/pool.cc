@@ -13,7 +13,8 @@ Status LowerPool(Context& c, const ir::Node& n) {
   if (!max) p.scale = 1.0f / static_cast<float>(p.geometry.taps());
   Overflow overflow;
   const WindowTiling t = ChooseWindowTiling(c.config, p.geometry, p.steps, &overflow);
-  if (!overflow.fact.empty()) return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
+  if (!overflow.fact.empty())
+    return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   c.BeginTask(n.name);

@@ -8,7 +8,8 @@ namespace npukit::devices::npu_sim {
 namespace {
 
 // Lanes of the last block that hold no channel get `bits`, in a tile (blocks, rows, 16) at 0.
-void FillPadding(Context& c, std::int64_t blocks, std::int64_t rows, std::int64_t channels, std::int32_t bits) {
+void FillPadding(Context& c, std::int64_t blocks, std::int64_t rows, std::int64_t channels,
+                 std::int32_t bits) {
   const std::int64_t used = channels % kLanes;
   if (used == 0) return;
   npu::Fill f;
@@ -22,9 +23,10 @@ void FillPadding(Context& c, std::int64_t blocks, std::int64_t rows, std::int64_
   c.Emit(f);
 }
 
-// One fp32 per row at `dst`, 4 bytes apart, over all lanes of a tile at `src`; `work`: (rows, 16) fp32.
-void OverLanes(Context& c, bool max, std::int64_t src, npu::ElemType type, std::int64_t blocks, std::int64_t rows, std::int64_t work,
-               std::int64_t dst) {
+// One fp32 per row at `dst`, 4 bytes apart, over all lanes of a tile at `src`; `work`: (rows, 16)
+// fp32.
+void OverLanes(Context& c, bool max, std::int64_t src, npu::ElemType type, std::int64_t blocks,
+               std::int64_t rows, std::int64_t work, std::int64_t dst) {
   const std::int64_t size = npu::ElemBytes(type);
   npu::Reduce a;  // over the blocks: 16 partial results a row
   a.op = max ? npu::ReduceOp::kRowsMax : npu::ReduceOp::kRowsSum;
@@ -59,7 +61,8 @@ TilePosition RowsAt(const TileGroup& g) {
   return at;
 }
 
-std::int64_t RowsOfTile(std::int64_t ub, std::int64_t rows, std::int64_t blocks, std::int64_t (*bytes)(std::int64_t, std::int64_t)) {
+std::int64_t RowsOfTile(std::int64_t ub, std::int64_t rows, std::int64_t blocks,
+                        std::int64_t (*bytes)(std::int64_t, std::int64_t)) {
   std::int64_t t = std::min(rows, std::max<std::int64_t>(CeilDiv(rows, 4), 16));
   while (t > 1 && bytes(blocks, t) > ub) t = CeilDiv(t, 2);
   return t;
@@ -67,10 +70,12 @@ std::int64_t RowsOfTile(std::int64_t ub, std::int64_t rows, std::int64_t blocks,
 
 void MeanOverLanes(Context& c, const ReduceShape& s, const Blocked& src, const Blocked& dst) {
   const std::int64_t blocks = src.blocks();
-  const std::int64_t tile = RowsOfTile(c.config.buffers.ub_bytes, src.rows, blocks, LanesReduceBytes);
+  const std::int64_t tile =
+      RowsOfTile(c.config.buffers.ub_bytes, src.rows, blocks, LanesReduceBytes);
   ForEachTileGroup(1, 1, src.rows, tile, [&](const TileGroup& g) {
     c.AddGroup(1, g.tiles1, nullptr, [&] {
-      const std::int64_t r = g.size1, work = blocks * r * npu::kBlockBytes, sums = work + r * kLanes * 4;
+      const std::int64_t r = g.size1, work = blocks * r * npu::kBlockBytes,
+                         sums = work + r * kLanes * 4;
       const std::int64_t out = RoundUp(sums + r * 4, npu::kBlockBytes);
       c.Emit(TileCopy(src, RowsAt(g), blocks, 0, false));
       FillPadding(c, blocks, r, s.channels, 0);
@@ -108,7 +113,8 @@ void MeanOverRows(Context& c, const ReduceShape& s, const Blocked& src, const Bl
   }
   ForEachTileGroup(src.blocks(), blocks, s.images, 1, [&](const TileGroup& g) {
     c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
-      const std::int64_t b = g.size0, sum = 0, part = b * kLanes * 4, out = 2 * part, map = out + b * npu::kBlockBytes;
+      const std::int64_t b = g.size0, sum = 0, part = b * kLanes * 4, out = 2 * part,
+                         map = out + b * npu::kBlockBytes;
       for (std::int64_t begin = 0; begin < s.rows; begin += rows) {
         const std::int64_t count = std::min(rows, s.rows - begin);
         TilePosition at;
@@ -160,11 +166,13 @@ void MeanOverRows(Context& c, const ReduceShape& s, const Blocked& src, const Bl
 }  // namespace
 
 std::int64_t LanesReduceBytes(std::int64_t blocks, std::int64_t rows) {
-  return blocks * rows * npu::kBlockBytes + rows * kLanes * 4 + rows * 4 + npu::kBlockBytes + rows * npu::kBlockBytes;
+  return blocks * rows * npu::kBlockBytes + rows * kLanes * 4 + rows * 4 + npu::kBlockBytes +
+         rows * npu::kBlockBytes;
 }
 
 std::int64_t SoftmaxBytes(std::int64_t blocks, std::int64_t rows) {
-  return blocks * rows * npu::kBlockBytes * 3 + rows * kLanes * 4 + RoundUp(rows * 4, npu::kBlockBytes);
+  return blocks * rows * npu::kBlockBytes * 3 + rows * kLanes * 4 +
+         RoundUp(rows * 4, npu::kBlockBytes);
 }
 
 ReduceShape ReduceShapeOf(const ir::Graph& g, const ir::Node& n) {
@@ -175,7 +183,8 @@ ReduceShape ReduceShapeOf(const ir::Graph& g, const ir::Node& n) {
   for (std::int64_t& a : axes) a = a < 0 ? a + rank : a;
   std::sort(axes.begin(), axes.end());
   const bool keep = n.attrs.Int("keepdims", 1) != 0;
-  const std::string found = Cat("axes ", JoinInts(axes, ","), " of rank ", rank, keep ? "" : ", dropped");
+  const std::string found =
+      Cat("axes ", JoinInts(axes, ","), " of rank ", rank, keep ? "" : ", dropped");
   if (axes.empty() || rank < 2) {
     s.problem = found;
     return s;
@@ -189,12 +198,14 @@ ReduceShape ReduceShapeOf(const ir::Graph& g, const ir::Node& n) {
   }
   // A run of dimensions that ends just before the last.
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] != rank - 1 - static_cast<std::int64_t>(axes.size()) + static_cast<std::int64_t>(i)) {
+    if (axes[i] !=
+        rank - 1 - static_cast<std::int64_t>(axes.size()) + static_cast<std::int64_t>(i)) {
       s.problem = found;
       return s;
     }
   }
-  for (std::int64_t i = 0; i < rank - 1; ++i) (i < axes[0] ? s.images : s.rows) *= x[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < rank - 1; ++i)
+    (i < axes[0] ? s.images : s.rows) *= x[static_cast<std::size_t>(i)];
   return s;
 }
 

@@ -26,7 +26,9 @@ std::int64_t WholeFactor(const ops::ResizeAxis& axis, std::int64_t in, std::int6
 ResizeShape ResizeShapeOf(const ir::Graph& g, const ir::Node& n) {
   ResizeShape s;
   const tensor::Dims x = g.value(n.inputs[0]).type.dims();
-  const auto constant = [&](std::size_t i) { return i < n.inputs.size() ? g.constant(n.inputs[i]) : nullptr; };
+  const auto constant = [&](std::size_t i) {
+    return i < n.inputs.size() ? g.constant(n.inputs[i]) : nullptr;
+  };
   tensor::Dims y;
   const auto plan = ops::PlanResize(n.attrs, x, constant(1), constant(2), &y);
   if (!plan.ok()) {
@@ -43,7 +45,8 @@ ResizeShape ResizeShapeOf(const ir::Graph& g, const ir::Node& n) {
   s.factor_h = WholeFactor((*plan)[1], x[1], y[1]);
   s.factor_w = WholeFactor((*plan)[2], x[2], y[2]);
   if (!(*plan)[0].identity || !(*plan)[3].identity || s.factor_h == 0 || s.factor_w == 0) {
-    s.problem = Cat("mode ", n.attrs.String("mode", "nearest"), " from ", JoinInts(x, "x"), " to ", JoinInts(y, "x"));
+    s.problem = Cat("mode ", n.attrs.String("mode", "nearest"), " from ", JoinInts(x, "x"), " to ",
+                    JoinInts(y, "x"));
   }
   return s;
 }
@@ -57,7 +60,10 @@ Status LowerResize(Context& c, const ir::Node& n) {
   const std::int64_t room = c.config.buffers.ub_bytes / npu::kBlockBytes;
   const std::int64_t columns = std::min(s.width, room);
   const std::int64_t lines = s.images * s.height;  // the result's lines follow each other likewise
-  const std::int64_t rows = columns < s.width ? 1 : std::min({lines, room / s.width, std::max<std::int64_t>(CeilDiv(lines, 4), 1)});
+  const std::int64_t rows =
+      columns < s.width
+          ? 1
+          : std::min({lines, room / s.width, std::max<std::int64_t>(CeilDiv(lines, 4), 1)});
   const std::int64_t out_width = s.width * s.factor_w;
   c.BeginTask(n.name);
   for (std::int64_t block = 0; block < src.blocks(); ++block) {

@@ -14,10 +14,12 @@ using npu::UnaryOp;
 
 bool NeedsTemp(const Step& s) {
   const ops::OpDef* op = s.op;
-  if (op == &op::hard_sigmoid || op == &op::hard_swish || op == &op::sigmoid || op == &op::swish) return true;
+  if (op == &op::hard_sigmoid || op == &op::hard_swish || op == &op::sigmoid || op == &op::swish)
+    return true;
   if (!s.swapped) return false;
-  return (op == &op::sub || op == &op::div) && (s.kind == OperandKind::kScalar || s.kind == OperandKind::kOne ||
-                                                s.kind == OperandKind::kRows);
+  return (op == &op::sub || op == &op::div) &&
+         (s.kind == OperandKind::kScalar || s.kind == OperandKind::kOne ||
+          s.kind == OperandKind::kRows);
 }
 
 // The exponent of a pow this vector unit can do as something else; NaN otherwise.
@@ -27,7 +29,8 @@ OperandKind KindOf(const ir::Graph& g, ir::ValueId id, std::int64_t rows, std::i
   const tensor::Type& t = g.value(id).type;
   if (!t.is_static()) return OperandKind::kNone;
   const RowsChannels rc = SplitDims(t.dims());
-  if (rc.rows * rc.channels == 1) return g.is_constant(id) ? OperandKind::kScalar : OperandKind::kOne;
+  if (rc.rows * rc.channels == 1)
+    return g.is_constant(id) ? OperandKind::kScalar : OperandKind::kOne;
   if (rc.rows == rows && rc.channels == channels) return OperandKind::kFull;
   if (rc.rows == 1 && rc.channels == channels) return OperandKind::kChannels;
   if (rc.rows == rows && rc.channels == 1) return OperandKind::kRows;
@@ -35,14 +38,15 @@ OperandKind KindOf(const ir::Graph& g, ir::ValueId id, std::int64_t rows, std::i
 }
 
 bool IsUnary(const ops::OpDef* op) {
-  return op == &op::relu || op == &op::clip || op == &op::hard_sigmoid || op == &op::hard_swish || op == &op::sigmoid ||
-         op == &op::swish || op == &op::sqrt || op == &op::identity;
+  return op == &op::relu || op == &op::clip || op == &op::hard_sigmoid || op == &op::hard_swish ||
+         op == &op::sigmoid || op == &op::swish || op == &op::sqrt || op == &op::identity;
 }
 bool IsBinary(const ops::OpDef* op) {
   return op == &op::add || op == &op::sub || op == &op::mul || op == &op::div || op == &op::pow;
 }
 
-void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std::int64_t channels, StepProblem* problem) {
+void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std::int64_t channels,
+            StepProblem* problem) {
   plan.wide |= s.op != &op::relu && s.op != &op::identity;
   if (IsUnary(s.op)) {
     plan.needs_temp |= NeedsTemp(s);
@@ -55,17 +59,22 @@ void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std:
   }
   s.kind = KindOf(g, s.operand, rows, channels);
   if (s.kind == OperandKind::kNone) {
-    *problem = {"unsupported_broadcast", Cat(g.value(s.operand).type.ToString(), " beside ", rows, " rows of ", channels)};
+    *problem = {"unsupported_broadcast",
+                Cat(g.value(s.operand).type.ToString(), " beside ", rows, " rows of ", channels)};
     return;
   }
-  if (s.kind == OperandKind::kScalar) s.scalar = static_cast<float>(tensor::ElementAsDouble(*g.constant(s.operand), 0));
+  if (s.kind == OperandKind::kScalar)
+    s.scalar = static_cast<float>(tensor::ElementAsDouble(*g.constant(s.operand), 0));
   if (s.op == &op::pow && (s.swapped || s.kind != OperandKind::kScalar || !PowIsSimple(s.scalar))) {
-    *problem = {"unsupported_exponent", s.kind == OperandKind::kScalar ? Cat(static_cast<double>(s.scalar)) : "not a constant"};
+    *problem = {"unsupported_exponent", s.kind == OperandKind::kScalar
+                                            ? Cat(static_cast<double>(s.scalar))
+                                            : "not a constant"};
     return;
   }
   plan.needs_temp |= NeedsTemp(s);
   // 0 / 0 in lanes beyond the channels; 1 / x of a zero there.
-  plan.dirty_padding |= (s.op == &op::div && (s.kind == OperandKind::kFull || s.kind == OperandKind::kChannels || s.swapped)) ||
+  plan.dirty_padding |= (s.op == &op::div && (s.kind == OperandKind::kFull ||
+                                              s.kind == OperandKind::kChannels || s.swapped)) ||
                         (s.op == &op::pow && s.scalar == -1.0f);
   plan.steps.push_back(std::move(s));
 }
@@ -79,7 +88,8 @@ std::int64_t StepsPlan::UbBytes(std::int64_t blocks, std::int64_t rows) const {
   return 2 * tile + (needs_temp ? 2 * tile : 0) + tile;
 }
 
-StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels, StepProblem* problem) {
+StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels,
+                    StepProblem* problem) {
   StepsPlan plan;
   plan.wide = n.op != &op::chain && HasBias(g, n);  // the bias joins in fp32
   for (const ops::EpilogueStep& e : n.epilogue) {
@@ -94,7 +104,8 @@ StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, st
   return plan;
 }
 
-StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* main, StepProblem* problem) {
+StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* main,
+                          StepProblem* problem) {
   const RowsChannels out = SplitDims(g.value(n.outputs[0]).type.dims());
   *main = 0;
   if (n.op == &op::chain) return PlanSteps(g, n, out.rows, out.channels, problem);
@@ -103,7 +114,8 @@ StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* ma
   s.op = n.op;
   s.attrs = n.attrs;
   if (IsBinary(n.op)) {
-    if (KindOf(g, n.inputs[0], out.rows, out.channels) != OperandKind::kFull || g.is_constant(n.inputs[0])) {
+    if (KindOf(g, n.inputs[0], out.rows, out.channels) != OperandKind::kFull ||
+        g.is_constant(n.inputs[0])) {
       if (KindOf(g, n.inputs[1], out.rows, out.channels) == OperandKind::kFull) {
         *main = 1;
         s.swapped = true;
@@ -112,7 +124,8 @@ StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* ma
     const ir::ValueId main_id = n.inputs[*main];
     const RowsChannels m = SplitDims(g.value(main_id).type.dims());
     if (m.rows != out.rows || m.channels != out.channels) {
-      *problem = {"unsupported_broadcast", Cat(g.value(n.inputs[0]).type.ToString(), " with ", g.value(n.inputs[1]).type.ToString())};
+      *problem = {"unsupported_broadcast", Cat(g.value(n.inputs[0]).type.ToString(), " with ",
+                                               g.value(n.inputs[1]).type.ToString())};
       return plan;
     }
     s.operand = n.inputs[1 - *main];
@@ -135,19 +148,23 @@ Status BindOperands(Context& c, StepsPlan& plan) {
   return OkStatus();
 }
 
-npu::Copy TileCopy(const Blocked& value, const TilePosition& p, std::int64_t blocks, std::int64_t ub, bool to_dram) {
+npu::Copy TileCopy(const Blocked& value, const TilePosition& p, std::int64_t blocks,
+                   std::int64_t ub, bool to_dram) {
   npu::Copy copy;
   npu::Place dram = value.at;
   const std::int64_t plane = value.plane_bytes();
   dram.addr = Word(dram.addr + p.block_begin * plane + p.row_begin * npu::kBlockBytes);
-  for (int i = 0; i < 2; ++i) dram.step[i] = Word(p.block_step[i] * plane + p.row_step[i] * npu::kBlockBytes);
+  for (int i = 0; i < 2; ++i)
+    dram.step[i] = Word(p.block_step[i] * plane + p.row_step[i] * npu::kBlockBytes);
   npu::Place on_chip;
   on_chip.mem = npu::kUb;
   on_chip.addr = Word(ub);
   const bool contiguous = p.row_stride == 1;
   const std::int64_t counts[3] = {blocks, p.lines, contiguous ? 1 : p.line_rows};
-  const std::int64_t dram_stride[3] = {plane, p.line_stride * npu::kBlockBytes, p.row_stride * npu::kBlockBytes};
-  const std::int64_t ub_stride[3] = {p.lines * p.line_rows * npu::kBlockBytes, p.line_rows * npu::kBlockBytes, npu::kBlockBytes};
+  const std::int64_t dram_stride[3] = {plane, p.line_stride * npu::kBlockBytes,
+                                       p.row_stride * npu::kBlockBytes};
+  const std::int64_t ub_stride[3] = {p.lines * p.line_rows * npu::kBlockBytes,
+                                     p.line_rows * npu::kBlockBytes, npu::kBlockBytes};
   for (int i = 0; i < 3; ++i) {
     copy.count[i] = Word(counts[i]);
     copy.dst_stride[i] = counts[i] == 1 ? 0 : Word(to_dram ? dram_stride[i] : ub_stride[i]);
@@ -186,7 +203,8 @@ void Convert(Context& c, const UbTile& t, bool to_main) {
 
 }  // namespace
 
-void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Blocked& value, const TilePosition& position) {
+void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Blocked& value,
+              const TilePosition& position) {
   c.Emit(TileCopy(value, position, tile.blocks, tile.shared, false));
   if (plan.wide) Convert(c, tile, true);
 }
@@ -341,8 +359,8 @@ void EmitUnaryStep(StepEmitter& e, const Step& s) {
 
 }  // namespace
 
-void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position, std::int64_t channels,
-               bool last_block) {
+void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position,
+               std::int64_t channels, bool last_block) {
   StepEmitter e(c, tile, plan.type());
   for (const Step& s : plan.steps) {
     if (s.kind == OperandKind::kNone) {

@@ -20,7 +20,8 @@ namespace {
 
 class Judgement {
  public:
-  Judgement(const ir::Graph& g, const ir::Node& n, const target::Profile& profile) : g_(g), n_(n), profile_(profile) {
+  Judgement(const ir::Graph& g, const ir::Node& n, const target::Profile& profile)
+      : g_(g), n_(n), profile_(profile) {
     v_.device = "NPU";
     v_.op = n.op ? std::string(n.op->name) : "";
     v_.foreign_op = n.foreign_op;
@@ -32,12 +33,14 @@ class Judgement {
       return v_;
     }
     if (n_.is_foreign()) {
-      No("unknown_operator", "replace the operator in the model, or run it elsewhere", "", "", n_.foreign_op);
+      No("unknown_operator", "replace the operator in the model, or run it elsewhere", "", "",
+         n_.foreign_op);
       return v_;
     }
     if (!Shapes()) return v_;
     if (profile_.NumberOr(Cat("npu.op.", n_.op->name, ".supported"), 1) == 0) {
-      No("not_on_this_device", "let it run on the CPU", Cat("npu.op.", n_.op->name, ".supported"), "0", "1");
+      No("not_on_this_device", "let it run on the CPU", Cat("npu.op.", n_.op->name, ".supported"),
+         "0", "1");
       return v_;
     }
     const auto config = ReadConfig(profile_);
@@ -52,7 +55,8 @@ class Judgement {
   }
 
  private:
-  void No(std::string_view code, std::string_view remedy, std::string fact = {}, std::string limit = {}, std::string found = {}) {
+  void No(std::string_view code, std::string_view remedy, std::string fact = {},
+          std::string limit = {}, std::string found = {}) {
     v_.supported = false;
     v_.code = code;
     const target::ReasonDef* reason = target::FindReason(code);
@@ -65,24 +69,29 @@ class Judgement {
   bool ok() const { return v_.supported; }
 
   // npu.op.<op>.<limit>: absent means no limit.
-  void Limit(std::string_view limit, std::int64_t found, std::string_view code, std::string_view remedy) {
+  void Limit(std::string_view limit, std::int64_t found, std::string_view code,
+             std::string_view remedy) {
     if (!ok()) return;
     const std::string key = Cat("npu.op.", n_.op->name, ".", limit);
     const auto most = profile_.Number(key);
-    if (most.ok() && static_cast<double>(found) > *most) No(code, remedy, key, Cat(*most), Cat(found));
+    if (most.ok() && static_cast<double>(found) > *most)
+      No(code, remedy, key, Cat(*most), Cat(found));
   }
   void Fits(const Overflow& o) {
     if (ok() && !o.fact.empty()) {
-      No("tile_does_not_fit", "split the operator, or choose a target with larger buffers", o.fact, Cat(o.limit), Cat(o.found));
+      No("tile_does_not_fit", "split the operator, or choose a target with larger buffers", o.fact,
+         Cat(o.limit), Cat(o.found));
     }
   }
   void Steps(const StepProblem& p) {
-    if (ok() && !p.code.empty()) No(p.code, "compute this step on the CPU, or rewrite it", "", "", p.found);
+    if (ok() && !p.code.empty())
+      No(p.code, "compute this step on the CPU, or rewrite it", "", "", p.found);
   }
 
   const tensor::Type& TypeOf(ir::ValueId id) const { return g_.value(id).type; }
 
-  // Static, not empty, floating point: of every tensor that is data (constant shapes and axes are not).
+  // Static, not empty, floating point: of every tensor that is data (constant shapes and axes are
+  // not).
   bool Shapes() {
     for (std::size_t i = 0; i < n_.inputs.size() + n_.outputs.size(); ++i) {
       const bool input = i < n_.inputs.size();
@@ -90,14 +99,16 @@ class Judgement {
       if (id == ir::kNoValue) continue;
       const tensor::Type& t = TypeOf(id);
       if (!t.is_static()) {
-        No("dynamic_shape", "fix the model's input shapes: --shape NAME=1x3x224x224", "", "static", t.ToString());
+        No("dynamic_shape", "fix the model's input shapes: --shape NAME=1x3x224x224", "", "static",
+           t.ToString());
         return false;
       }
       const bool parameter = input && i > 0 && g_.is_constant(id) &&
                              (n_.op == &op::reshape || n_.op == &op::slice || n_.op == &op::resize);
       if (parameter) continue;
       if (t.dtype != tensor::DType::kF32 && t.dtype != tensor::DType::kF16) {
-        No("unsupported_dtype", "keep integer and shape arithmetic on the CPU", "", "fp32, fp16", std::string(DTypeName(t.dtype)));
+        No("unsupported_dtype", "keep integer and shape arithmetic on the CPU", "", "fp32, fp16",
+           std::string(DTypeName(t.dtype)));
         return false;
       }
       if (tensor::ElementCount(t.dims()).value_or(0) == 0) {
@@ -109,8 +120,10 @@ class Judgement {
   }
 
   bool Nhwc() {
-    if (n_.attrs.String("layout", "NCHW") == "NHWC" && TypeOf(n_.inputs[0]).dims().size() == 4) return true;
-    No("unsupported_layout", "do not skip the pass choose_layout", "", "NHWC", std::string(n_.attrs.String("layout", "NCHW")));
+    if (n_.attrs.String("layout", "NCHW") == "NHWC" && TypeOf(n_.inputs[0]).dims().size() == 4)
+      return true;
+    No("unsupported_layout", "do not skip the pass choose_layout", "", "NHWC",
+       std::string(n_.attrs.String("layout", "NCHW")));
     return false;
   }
 
@@ -125,7 +138,8 @@ class Judgement {
   bool ConstantParameters() {
     const bool weights = g_.is_constant(n_.inputs[1]);
     if (weights && (!HasBias(g_, n_) || ConstantBias(g_, n_) != nullptr)) return true;
-    No("weights_not_constant", "leave the operator on the CPU", "", "constant", weights ? "bias computed" : "weights computed");
+    No("weights_not_constant", "leave the operator on the CPU", "", "constant",
+       weights ? "bias computed" : "weights computed");
     return false;
   }
 
@@ -142,24 +156,30 @@ class Judgement {
     if (o == &op::slice) return Slice();
     if (o == &op::concat) return MaxRank();
     if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity) return;
-    if (o->loop == ops::LoopShape::kUnary || o->loop == ops::LoopShape::kBinary || o == &op::chain) return Elementwise();
+    if (o->loop == ops::LoopShape::kUnary || o->loop == ops::LoopShape::kBinary || o == &op::chain)
+      return Elementwise();
     No("unsupported_operator", "let it run on the CPU", "", "", std::string(o->name));
   }
 
   void MaxRank() {
-    Limit("max_rank", static_cast<std::int64_t>(TypeOf(n_.inputs[0]).dims().size()), "rank_too_large", "merge dimensions with a reshape");
+    Limit("max_rank", static_cast<std::int64_t>(TypeOf(n_.inputs[0]).dims().size()),
+          "rank_too_large", "merge dimensions with a reshape");
   }
 
   void WindowLimits(const ConvGeometry& g) {
-    Limit("max_kernel", std::max(g.kernel_h, g.kernel_w), "kernel_too_large", "split the kernel into smaller ones");
-    Limit("max_stride", std::max(g.stride_h, g.stride_w), "stride_too_large", "use a smaller stride, then take every other position");
-    Limit("max_dilation", std::max(g.dilation_h, g.dilation_w), "dilation_too_large", "use a smaller dilation");
+    Limit("max_kernel", std::max(g.kernel_h, g.kernel_w), "kernel_too_large",
+          "split the kernel into smaller ones");
+    Limit("max_stride", std::max(g.stride_h, g.stride_w), "stride_too_large",
+          "use a smaller stride, then take every other position");
+    Limit("max_dilation", std::max(g.dilation_h, g.dilation_w), "dilation_too_large",
+          "use a smaller dilation");
   }
 
   void Conv() {
     if (!Nhwc() || !ConstantParameters()) return;
     const auto g = GeometryOf(g_, n_);
-    if (!g.ok()) return No("unsupported_window", "check the attributes", "", "", g.status().message());
+    if (!g.ok())
+      return No("unsupported_window", "check the attributes", "", "", g.status().message());
     WindowLimits(*g);
     if (!ok()) return;
     const StepsPlan steps = Epilogue();
@@ -171,7 +191,8 @@ class Judgement {
     } else if (group == g->channels && g->channels == g->out_channels) {
       ChooseWindowTiling(config_, *g, steps, &overflow);
     } else {
-      return No("unsupported_groups", "split the convolution by group", "", Cat("1 or ", g->channels), Cat(group));
+      return No("unsupported_groups", "split the convolution by group", "",
+                Cat("1 or ", g->channels), Cat(group));
     }
     Fits(overflow);
   }
@@ -179,17 +200,22 @@ class Judgement {
   void ConvTranspose() {
     if (!Nhwc() || !ConstantParameters()) return;
     const tensor::Dims w = TypeOf(n_.inputs[1]).dims();
-    Limit("max_kernel", std::max(w[2], w[3]), "kernel_too_large", "split the kernel into smaller ones");
+    Limit("max_kernel", std::max(w[2], w[3]), "kernel_too_large",
+          "split the kernel into smaller ones");
     const ops::Ints strides = n_.attrs.IntList("strides", {1, 1});
-    Limit("max_stride", std::max(strides[0], strides[1]), "stride_too_large", "enlarge in two steps");
+    Limit("max_stride", std::max(strides[0], strides[1]), "stride_too_large",
+          "enlarge in two steps");
     if (!ok()) return;
     if (n_.attrs.Int("group", 1) != 1) {
-      return No("unsupported_groups", "split the convolution by group", "", "1", Cat(n_.attrs.Int("group", 1)));
+      return No("unsupported_groups", "split the convolution by group", "", "1",
+                Cat(n_.attrs.Int("group", 1)));
     }
     std::string problem;
     const auto g = TapGeometry(g_, n_, &problem);
     if (!g.ok()) problem = g.status().message();
-    if (!problem.empty()) return No("unsupported_window", "use a kernel as large as the stride, without padding", "", "", problem);
+    if (!problem.empty())
+      return No("unsupported_window", "use a kernel as large as the stride, without padding", "",
+                "", problem);
     const StepsPlan steps = Epilogue();
     if (!ok()) return;
     Overflow overflow;
@@ -211,7 +237,8 @@ class Judgement {
         const std::int64_t in = axis == 0 ? g->height : g->width;
         const auto span = ops::SlideOver(*window, axis, in);
         if (!span.ok()) return No("unsupported_window", "check the attributes");
-        const std::int64_t reach = (span->out - 1) * window->stride[static_cast<std::size_t>(axis)] + window->extent(axis);
+        const std::int64_t reach =
+            (span->out - 1) * window->stride[static_cast<std::size_t>(axis)] + window->extent(axis);
         const std::int64_t room = in + (counts_padding ? span->pad_begin + span->pad_end : 0);
         if (reach > room || (!counts_padding && span->pad_begin > 0)) {
           return No("unsupported_window", "pad before the pool", "", Cat(room), Cat(reach));
@@ -224,14 +251,17 @@ class Judgement {
   }
 
   void MatMul() {
-    Limit("max_rank", static_cast<std::int64_t>(std::max(TypeOf(n_.inputs[0]).dims().size(), TypeOf(n_.inputs[1]).dims().size())),
+    Limit("max_rank",
+          static_cast<std::int64_t>(
+              std::max(TypeOf(n_.inputs[0]).dims().size(), TypeOf(n_.inputs[1]).dims().size())),
           "rank_too_large", "merge batch dimensions with a reshape");
     if (!ok()) return;
     if (HasBias(g_, n_) && ConstantBias(g_, n_) == nullptr) {
       return No("weights_not_constant", "add the bias by itself", "", "constant", "bias computed");
     }
     const MatMulShape s = MatMulShapeOf(g_, n_);
-    if (!s.problem.empty()) return No("unsupported_broadcast", "give both operands the same batch", "", "", s.problem);
+    if (!s.problem.empty())
+      return No("unsupported_broadcast", "give both operands the same batch", "", "", s.problem);
     const StepsPlan steps = Epilogue();
     if (!ok()) return;
     Overflow overflow;
@@ -261,7 +291,8 @@ class Judgement {
     const tensor::Dims x = TypeOf(n_.inputs[0]).dims();
     const auto rank = static_cast<std::int64_t>(x.size());
     const std::int64_t axis = n_.attrs.Int("axis", -1);
-    if (rank == 0 || (axis != -1 && axis != rank - 1)) return No("unsupported_axes", "transpose first", "", "last", Cat(axis));
+    if (rank == 0 || (axis != -1 && axis != rank - 1))
+      return No("unsupported_axes", "transpose first", "", "last", Cat(axis));
     Row(SoftmaxBytes(CeilDiv(x.back(), kLanes), 1));
   }
 
@@ -277,8 +308,10 @@ class Judgement {
     if (!ok()) return;
     Overflow overflow;
     const bool fp32 = TypeOf(n_.inputs[0]).dtype == tensor::DType::kF32;
-    const std::string problem = TransposeProblem(config_, TransposeShapeOf(g_, n_), fp32, &overflow);
-    if (!problem.empty()) return No("unsupported_movement", "transpose in two steps", "", "", problem);
+    const std::string problem =
+        TransposeProblem(config_, TransposeShapeOf(g_, n_), fp32, &overflow);
+    if (!problem.empty())
+      return No("unsupported_movement", "transpose in two steps", "", "", problem);
     Fits(overflow);
   }
 
@@ -286,7 +319,8 @@ class Judgement {
     MaxRank();
     if (!ok()) return;
     const SliceShape s = SliceShapeOf(g_, n_);
-    if (!s.problem.empty()) No("unsupported_movement", "slice one dimension at a time, with step 1", "", "", s.problem);
+    if (!s.problem.empty())
+      No("unsupported_movement", "slice one dimension at a time, with step 1", "", "", s.problem);
   }
 
   void Elementwise() {
@@ -310,6 +344,8 @@ class Judgement {
 
 }  // namespace
 
-target::Verdict Judge(const ir::Graph& g, const ir::Node& n, const target::Profile& profile) { return Judgement(g, n, profile).Run(); }
+target::Verdict Judge(const ir::Graph& g, const ir::Node& n, const target::Profile& profile) {
+  return Judgement(g, n, profile).Run();
+}
 
 }  // namespace npukit::devices::npu_sim

@@ -1,4 +1,5 @@
-// Verdicts of the simulated NPU: by the profile's facts, and by the tiling functions that lowering uses.
+// Verdicts of the simulated NPU: by the profile's facts, and by the tiling functions that lowering
+// uses.
 #pragma once
 
 #include "ir/graph.h"

@@ -36,12 +36,14 @@ std::int64_t Rest(const tensor::Dims& d) {
 }
 
 // Bytes of UB for a tile of the element transpose: the dense source and the blocked result.
-std::int64_t TileBytes(const TransposeShape& s, const tensor::Dims& result, std::int64_t t0, std::int64_t t1, std::int64_t element) {
+std::int64_t TileBytes(const TransposeShape& s, const tensor::Dims& result, std::int64_t t0,
+                       std::int64_t t1, std::int64_t element) {
   const std::int64_t rest = Rest(result);
   const std::int64_t last = result.size() == 1 ? t0 : result.size() == 2 ? t1 : result.back();
   const std::int64_t elements = t0 * (result.size() > 1 ? t1 * rest : 1);
   (void)s;
-  return RoundUp(elements * element, npu::kBlockBytes) + elements / last * CeilDiv(last, kLanes) * npu::kBlockBytes;
+  return RoundUp(elements * element, npu::kBlockBytes) +
+         elements / last * CeilDiv(last, kLanes) * npu::kBlockBytes;
 }
 
 // The last result dimension stays whole: it makes the lanes.
@@ -50,8 +52,10 @@ Tile ChooseTile(std::int64_t ub, const TransposeShape& s, std::int64_t element) 
   Tile t;
   t.t0 = d.size() > 1 ? std::max<std::int64_t>(1, CeilDiv(d[0], 4)) : d[0];
   t.t1 = d.size() > 1 ? d[1] : 1;
-  while (d.size() > 1 && t.t0 > 1 && TileBytes(s, d, t.t0, t.t1, element) > ub) t.t0 = CeilDiv(t.t0, 2);
-  while (d.size() > 2 && t.t1 > 1 && TileBytes(s, d, t.t0, t.t1, element) > ub) t.t1 = CeilDiv(t.t1, 2);
+  while (d.size() > 1 && t.t0 > 1 && TileBytes(s, d, t.t0, t.t1, element) > ub)
+    t.t0 = CeilDiv(t.t0, 2);
+  while (d.size() > 2 && t.t1 > 1 && TileBytes(s, d, t.t0, t.t1, element) > ub)
+    t.t1 = CeilDiv(t.t1, 2);
   return t;
 }
 
@@ -63,9 +67,12 @@ tensor::Dims SourceTile(const TransposeShape& s, std::int64_t size0, std::int64_
   return d;
 }
 
-// The copy of a source tile (dense, `unit` bytes an element) into UB: neighbouring whole dimensions merge into one run.
-npu::Copy LoadTile(const TransposeShape& s, const tensor::Dims& tile, npu::Place from, std::int64_t unit, std::int64_t ub) {
-  const tensor::Dims strides = tensor::DenseStrides(s.source), tile_strides = tensor::DenseStrides(tile);
+// The copy of a source tile (dense, `unit` bytes an element) into UB: neighbouring whole dimensions
+// merge into one run.
+npu::Copy LoadTile(const TransposeShape& s, const tensor::Dims& tile, npu::Place from,
+                   std::int64_t unit, std::int64_t ub) {
+  const tensor::Dims strides = tensor::DenseStrides(s.source),
+                     tile_strides = tensor::DenseStrides(tile);
   npu::Copy copy;
   copy.src = from;
   copy.dst = OnUb(ub);
@@ -81,17 +88,20 @@ npu::Copy LoadTile(const TransposeShape& s, const tensor::Dims& tile, npu::Place
   return copy;
 }
 
-// Rows only: gathered in result order by the copy into UB, stored in one run. One block of channels per tile.
+// Rows only: gathered in result order by the copy into UB, stored in one run. One block of channels
+// per tile.
 void EmitRows(Context& c, const TransposeShape& s, const Blocked& src, const Blocked& dst) {
   const tensor::Dims d = ResultDims(s), strides = tensor::DenseStrides(s.source);
   const std::int64_t inner = dst.rows / d[0];
-  const std::int64_t t0 = std::max<std::int64_t>(1, std::min({d[0], c.config.buffers.ub_bytes / (inner * npu::kBlockBytes)}));
+  const std::int64_t t0 = std::max<std::int64_t>(
+      1, std::min({d[0], c.config.buffers.ub_bytes / (inner * npu::kBlockBytes)}));
   ForEachTileGroup(dst.blocks(), 1, d[0], t0, [&](const TileGroup& g) {
     c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
       npu::Copy gather;
       gather.src = src.at;
       const std::int64_t first = strides[static_cast<std::size_t>(s.perm[0])];
-      gather.src.addr = Word(src.at.addr + g.begin0 * src.plane_bytes() + g.begin1 * first * npu::kBlockBytes);
+      gather.src.addr =
+          Word(src.at.addr + g.begin0 * src.plane_bytes() + g.begin1 * first * npu::kBlockBytes);
       gather.src.step[0] = Word(src.plane_bytes());
       gather.src.step[1] = Word(g.size1 * first * npu::kBlockBytes);
       gather.dst = OnUb(0);
@@ -101,7 +111,8 @@ void EmitRows(Context& c, const TransposeShape& s, const Blocked& src, const Blo
         const std::size_t slot = 3 - d.size() + i;
         const std::int64_t count = i == 0 ? g.size1 : d[i];
         gather.count[slot] = Word(count);
-        gather.src_stride[slot] = count == 1 ? 0 : Word(strides[static_cast<std::size_t>(s.perm[i])] * npu::kBlockBytes);
+        gather.src_stride[slot] =
+            count == 1 ? 0 : Word(strides[static_cast<std::size_t>(s.perm[i])] * npu::kBlockBytes);
         gather.dst_stride[slot] = count == 1 ? 0 : Word(dense * npu::kBlockBytes);
       }
       gather.bytes = npu::kBlockBytes;
@@ -137,8 +148,10 @@ void EmitElements(Context& c, const TransposeShape& s, const Dense& src, const B
       tensor::Dims result = d;
       result[0] = g.size0;
       if (d.size() > 1) result[1] = g.size1;
-      const std::int64_t elements = *tensor::ElementCount(result), lanes = result.back(), rows = elements / lanes;
-      const std::int64_t blocks = CeilDiv(lanes, kLanes), blocked = RoundUp(elements * unit, npu::kBlockBytes);
+      const std::int64_t elements = *tensor::ElementCount(result), lanes = result.back(),
+                         rows = elements / lanes;
+      const std::int64_t blocks = CeilDiv(lanes, kLanes),
+                         blocked = RoundUp(elements * unit, npu::kBlockBytes);
       if (lanes % kLanes != 0) {
         npu::Fill f;
         f.mem = npu::kUb;
@@ -173,11 +186,12 @@ void EmitElements(Context& c, const TransposeShape& s, const Dense& src, const B
       if (lanes / kLanes) move(0, lanes / kLanes, kLanes);
       if (lanes % kLanes) move(lanes / kLanes, 1, lanes % kLanes);
 
-      // Rows of the result: (begin0, begin1, rest without lanes). With three dimensions or more and a part of the second, a
-      // tile is lines with a gap.
+      // Rows of the result: (begin0, begin1, rest without lanes). With three dimensions or more and
+      // a part of the second, a tile is lines with a gap.
       TilePosition at;
-      const std::int64_t inner = d.size() > 2 ? Rest(d) / lanes : 1;  // rows of one index of dimension 1
-      const std::int64_t outer = d.size() > 2 ? d1 * inner : 1;       // of one index of dimension 0
+      const std::int64_t inner =
+          d.size() > 2 ? Rest(d) / lanes : 1;                    // rows of one index of dimension 1
+      const std::int64_t outer = d.size() > 2 ? d1 * inner : 1;  // of one index of dimension 0
       at.row_begin = g.begin0 * outer + (d.size() > 2 ? g.begin1 * inner : 0);
       at.row_step[0] = g.size0 * outer;
       at.row_step[1] = d.size() > 2 ? g.size1 * inner : 0;
@@ -207,7 +221,8 @@ TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n) {
   s.channels = x.empty() ? 1 : x[static_cast<std::size_t>(perm.back())];
   s.keeps_last = !perm.empty() && perm.back() == rank - 1;
   if (s.keeps_last && !order.empty() && order.back() == rank - 1) order.pop_back();
-  // Merge neighbours: source dimensions that follow each other in the result as they do in the source.
+  // Merge neighbours: source dimensions that follow each other in the result as they do in the
+  // source.
   std::vector<std::vector<std::int64_t>> runs;
   const auto next = [&](std::int64_t a) {
     do {
@@ -215,7 +230,8 @@ TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n) {
     } while (a < rank && x[static_cast<std::size_t>(a)] == 1);
     return a;
   };
-  // Where lanes must stay whole (the last result dimension), it is not merged with the one before it.
+  // Where lanes must stay whole (the last result dimension), it is not merged with the one before
+  // it.
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool lanes = !s.keeps_last && i + 1 == order.size();
     if (!runs.empty() && next(runs.back().back()) == order[i] && !lanes) {
@@ -228,7 +244,8 @@ TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n) {
   const bool single = !s.keeps_last && s.channels == 1;
   std::vector<std::size_t> by_source(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) by_source[i] = i;
-  std::sort(by_source.begin(), by_source.end(), [&](std::size_t a, std::size_t b) { return runs[a][0] < runs[b][0]; });
+  std::sort(by_source.begin(), by_source.end(),
+            [&](std::size_t a, std::size_t b) { return runs[a][0] < runs[b][0]; });
   s.perm.resize(runs.size());
   for (std::size_t i = 0; i < by_source.size(); ++i) {
     std::int64_t size = 1;
@@ -243,7 +260,8 @@ TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n) {
   return s;
 }
 
-std::string TransposeProblem(const Config& config, const TransposeShape& s, bool fp32_source, Overflow* overflow) {
+std::string TransposeProblem(const Config& config, const TransposeShape& s, bool fp32_source,
+                             Overflow* overflow) {
   const auto merged = static_cast<std::int64_t>(s.source.size());
   if (merged > (s.keeps_last ? 3 : kMaxMerged)) return Cat(merged, " dimensions that move");
   const std::int64_t ub = config.buffers.ub_bytes;
