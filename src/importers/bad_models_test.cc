@@ -185,8 +185,6 @@ TEST(BadModel, NamesThePlaceExpectedAndFound) {
        "it has no output"},
       {"attribute kind",
        [&](auto& b) {
-         b.graph().mutable_node()->SwapElements(0, 1);
-         b.graph().mutable_node()->SwapElements(0, 1);
          auto* a = conv(b)->add_attribute();
          a->set_name("strides");
          a->set_type(pb::AttributeProto::STRING);
