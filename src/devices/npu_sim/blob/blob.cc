@@ -2,6 +2,7 @@
 #include "devices/npu_sim/blob/blob.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "base/text.h"
@@ -29,21 +30,30 @@ std::vector<TensorOffset> PackTensors(flatbuffers::FlatBufferBuilder& b,
   return out;
 }
 
+// The verifier does not check that 8-byte elements lie on 8-byte addresses, so they are copied as
+// bytes.
+template <class T>
+std::vector<T> Copied(const flatbuffers::Vector<T>* v) {
+  std::vector<T> out(v ? v->size() : 0);
+  if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+  return out;
+}
+
 Status UnpackTensors(const flatbuffers::Vector<TensorOffset>* from, std::string_view what,
                      std::vector<tensor::Type>* to) {
   if (!from) return OkStatus();
   for (const fb::Tensor* t : *from) {
-    tensor::Dims dims;
-    if (t->dims()) dims.assign(t->dims()->begin(), t->dims()->end());
+    const bool short_enough = !t->dims() || t->dims()->size() <= kMaxRank;
+    const tensor::Dims dims = short_enough ? Copied(t->dims()) : tensor::Dims();
     const auto dtype = static_cast<tensor::DType>(t->dtype());
     const auto count = tensor::ElementCount(dims);
-    if (dims.size() > kMaxRank || !count || t->dtype() >= tensor::kDTypeCount ||
+    if (!short_enough || !count || t->dtype() >= tensor::kDTypeCount ||
         !tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*count))) {
       return DataCorrupt(Cat("npu_sim blob: ", what, " ", to->size(),
                              ": expected a static tensor of a sized type, found dtype ",
                              static_cast<int>(t->dtype()), " and ", dims.size(), " dimensions"));
     }
-    to->push_back(tensor::Type::Tensor(dtype, std::move(dims)));
+    to->push_back(tensor::Type::Tensor(dtype, dims));
   }
   return OkStatus();
 }
@@ -119,7 +129,7 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
   p.buffers = {blob->l1_bytes(), blob->l0a_bytes(), blob->l0b_bytes(), blob->l0c_bytes(),
                blob->ub_bytes()};
   p.workspace_bytes = blob->workspace_bytes();
-  if (const auto* w = blob->weight_bytes()) p.weight_bytes.assign(w->begin(), w->end());
+  p.weight_bytes = Copied(blob->weight_bytes());
   NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->inputs(), "input", &p.inputs));
   NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->outputs(), "output", &p.outputs));
   if (const auto* tasks = blob->tasks()) {
@@ -142,7 +152,7 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
       p.tasks.push_back(std::move(task));
     }
   }
-  if (const auto* code = blob->code()) p.code.assign(code->begin(), code->end());
+  p.code = Copied(blob->code());
   return p;
 }
 
