@@ -17,15 +17,11 @@ bool MayCarryEpilogue(const ops::OpDef* op) {
   return op == &op::conv2d || op == &op::conv_transpose2d || op == &op::matmul || op == &op::chain;
 }
 
-// How many of the node's inputs are the operator's own: all before the first operand of its
-// epilogue.
-Result<std::size_t> OwnInputs(const Node& n) {
-  std::size_t own = n.inputs.size();
+Status VerifyEpilogue(const Node& n) {
   if (!n.epilogue.empty() && !MayCarryEpilogue(n.op)) {
     return Internal(
         Cat("an epilogue hangs on an operator that cannot carry one; only conv2d, "
-            "conv_transpose2d, matmul and "
-            "chain can"));
+            "conv_transpose2d, matmul and chain can"));
   }
   for (const ops::EpilogueStep& step : n.epilogue) {
     if (!step.op) return Internal("an epilogue step without operator");
@@ -42,17 +38,17 @@ Result<std::size_t> OwnInputs(const Node& n) {
         return Internal(Cat("epilogue step ", step.op->name, " reads input ", step.operand,
                             ", found ", n.inputs.size(), " inputs"));
       }
-      own = std::min(own, at);
     }
     if (const Status s = ops::CheckAttrs(*step.op, step.attrs); !s.ok()) {
       return s.WithContext(Cat("epilogue step ", step.op->name));
     }
   }
-  return own;
+  return OkStatus();
 }
 
 Status VerifyOperator(const Node& n) {
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t own, OwnInputs(n));
+  NPUKIT_RETURN_IF_ERROR(VerifyEpilogue(n));
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t own, ops::OwnInputCount(n.epilogue, n.inputs.size()));
   const auto least = static_cast<std::size_t>(n.op->min_inputs);
   if (own < least || (n.op->max_inputs >= 0 && own > static_cast<std::size_t>(n.op->max_inputs))) {
     const std::string most = n.op->max_inputs < 0 ? "any number" : Cat(n.op->max_inputs);

@@ -228,10 +228,9 @@ class LayoutWalk {
 
   Result<bool> VisitSpatial(const ir::Node& n) {
     if (n.attrs.String("layout", "NCHW") != "NCHW" || RankOf(n.inputs[0]) != 4u) return false;
-    std::size_t own = n.inputs.size();
+    NPUKIT_ASSIGN_OR_RETURN(const std::size_t own, ops::OwnInputCount(n.epilogue, n.inputs.size()));
     for (const ops::EpilogueStep& s : n.epilogue) {
       if (s.operand < 0) continue;
-      own = std::min(own, static_cast<std::size_t>(s.operand));
       if (!MayFollow(n.inputs[static_cast<std::size_t>(s.operand)], 4)) return false;
     }
     ir::Node nhwc = n;
