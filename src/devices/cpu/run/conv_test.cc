@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "devices/cpu/run/test_step.h"
+#include "devices/cpu/run/step_test.h"
 
 namespace npukit::devices::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "devices/cpu/run/driver.h"
-#include "devices/cpu/run/test_step.h"
+#include "devices/cpu/run/step_test.h"
 
 namespace npukit::devices::cpu {
 namespace {

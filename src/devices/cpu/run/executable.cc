@@ -120,7 +120,9 @@ Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<
   Prepared p;
   NPUKIT_ASSIGN_OR_RETURN(p.call, PrepareStep(v, prep));
   const ops::OpCost cost = ops::Cost(*v.def, attrs, epilogue, input_types, output_types);
-  p.info = {std::string(v.def->name), step.name, p.call->kernel(), cost.macs,
+  std::string op(v.def->name);
+  for (const ops::EpilogueStep& e : epilogue) op += Cat("+", e.op->name);
+  p.info = {std::move(op), step.name, p.call->kernel(), cost.macs,
             output_types.empty() ? std::string() : output_types[0].ToString()};
   estimate_ += Roofline({cost.macs, cost.vector_ops, cost.bytes}, profile);
   memory_bytes_ += p.call->memory_bytes();

@@ -32,7 +32,7 @@ class CpuExecutable final : public hal::Executable {
   const target::Estimate& estimate() const { return estimate_; }
 
   struct StepInfo {
-    std::string op;
+    std::string op;  // with its epilogue: "conv2d+relu"
     std::string name;
     const char* kernel;
     double macs;

@@ -70,8 +70,9 @@ HWY_INLINE void Binary(EwOp op, V (&x)[R], const F& operand) {
   }
 }
 
-// R vectors: rows r to r + R - 1 at column c; `left` columns are there when kPart.
-template <int R, bool kPart>
+// R vectors from row r, column c on: side by side in the row (kAlong), or one in each of R rows. `left` columns are there
+// when kPart.
+template <int R, bool kAlong, bool kPart>
 HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int64_t left) {
   const D d;
   const auto load = [&](const float* p) {
@@ -82,8 +83,9 @@ HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int6
     }
   };
   const std::int64_t at = r * b.stride + c;
+  const std::int64_t step = kAlong ? kLanes : b.stride;
   V x[R];
-  for (int i = 0; i < R; ++i) x[i] = load(b.in + at + i * b.stride);
+  for (int i = 0; i < R; ++i) x[i] = load(b.in + at + i * step);
   for (std::int64_t n = 0; n < b.step_count; ++n) {
     const EwStep& s = b.steps[n];
     switch (s.kind) {
@@ -95,23 +97,29 @@ HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int6
       }
       case EwOperand::kChannel:
       case EwOperand::kImage: {
-        const std::int64_t image = s.kind == EwOperand::kImage ? b.image * b.channels : 0;
-        const V v = load(s.operand + image + b.col0 + c);
-        Binary(s.op, x, [&](int) { return v; });
+        const float* p = s.operand + (s.kind == EwOperand::kImage ? b.image * b.channels : 0) + b.col0 + c;
+        if constexpr (kAlong) {
+          Binary(s.op, x, [&](int i) { return load(p + i * kLanes); });
+        } else {
+          const V v = load(p);
+          Binary(s.op, x, [&](int) { return v; });
+        }
         break;
       }
-      case EwOperand::kRow:
-        Binary(s.op, x, [&](int i) { return hn::Set(d, s.operand[b.row0 + r + i]); });
+      case EwOperand::kRow: {
+        const float* p = s.operand + b.row0 + r;
+        Binary(s.op, x, [&](int i) { return hn::Set(d, p[kAlong ? 0 : i]); });
         break;
+      }
       case EwOperand::kSame: {
         const float* p = s.operand + b.offset + at;
-        Binary(s.op, x, [&](int i) { return load(p + i * b.stride); });
+        Binary(s.op, x, [&](int i) { return load(p + i * step); });
         break;
       }
     }
   }
   for (int i = 0; i < R; ++i) {
-    float* p = b.out + at + i * b.stride;
+    float* p = b.out + at + i * step;
     if constexpr (kPart) {
       StoreFirst(x[i], d, p, left);
     } else {
@@ -123,8 +131,30 @@ HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int6
 template <bool kPart>
 void Column(const EwBlock& b, std::int64_t rows, std::int64_t c, std::int64_t left) {
   std::int64_t r = 0;
-  for (; r + kVectors <= rows; r += kVectors) Tile<kVectors, kPart>(b, r, c, left);
-  for (; r < rows; ++r) Tile<1, kPart>(b, r, c, left);
+  for (; r + kVectors <= rows; r += kVectors) Tile<kVectors, false, kPart>(b, r, c, left);
+  for (; r < rows; ++r) Tile<1, false, kPart>(b, r, c, left);
+}
+
+void Row(const EwBlock& b, std::int64_t r) {
+  std::int64_t c = 0;
+  for (; c + kVectors * kLanes <= b.cols; c += kVectors * kLanes) Tile<kVectors, true, false>(b, r, c, kLanes);
+  for (; c + 2 * kLanes <= b.cols; c += 2 * kLanes) Tile<2, true, false>(b, r, c, kLanes);
+  for (; c + kLanes <= b.cols; c += kLanes) Tile<1, true, false>(b, r, c, kLanes);
+  if (c < b.cols) Tile<1, true, true>(b, r, c, b.cols - c);
+}
+
+// Few columns: several rows at a time, so that a vector of an operand that is alike in all rows is loaded once, and steps are
+// chosen once for many vectors.
+void RowBlock(const EwBlock& block, std::int64_t r) {
+  EwBlock b = block;
+  b.in += r * b.stride;
+  b.out += r * b.stride;
+  b.row0 += r;
+  b.offset += r * b.stride;
+  const std::int64_t rows = block.rows - r < kVectors ? block.rows - r : kVectors;
+  std::int64_t c = 0;
+  for (; c + kLanes <= b.cols; c += kLanes) Column<false>(b, rows, c, kLanes);
+  if (c < b.cols) Column<true>(b, rows, c, b.cols - c);
 }
 
 void Elementwise(const EwBlock& block) {
@@ -133,28 +163,15 @@ void Elementwise(const EwBlock& block) {
     const EwOperand k = block.steps[n].kind;
     flat = flat && (k == EwOperand::kNone || k == EwOperand::kScalar || k == EwOperand::kSame);
   }
-  if (!flat) {
-    // Few rows at a time, all their columns: a row block stays in the nearest cache.
-    for (std::int64_t r = 0; r < block.rows; r += kVectors) {
-      EwBlock b = block;
-      b.in += r * b.stride;
-      b.out += r * b.stride;
-      b.row0 += r;
-      b.offset += r * b.stride;
-      const std::int64_t rows = block.rows - r < kVectors ? block.rows - r : kVectors;
-      std::int64_t c = 0;
-      for (; c + kLanes <= b.cols; c += kLanes) Column<false>(b, rows, c, kLanes);
-      if (c < b.cols) Column<true>(b, rows, c, b.cols - c);
-    }
-    return;
+  if (flat) {  // position does not matter: one long row
+    EwBlock b = block;
+    b.cols = block.rows * block.cols;
+    Row(b, 0);
+  } else if (block.cols >= 4 * kLanes) {  // rows in memory's order
+    for (std::int64_t r = 0; r < block.rows; ++r) Row(block, r);
+  } else {
+    for (std::int64_t r = 0; r < block.rows; r += kVectors) RowBlock(block, r);
   }
-  // Position does not matter: any stretch of memory is a matrix one vector wide.
-  EwBlock b = block;
-  const std::int64_t count = block.rows * block.cols;
-  b.stride = kLanes;
-  const std::int64_t rows = count / kLanes;
-  Column<false>(b, rows, 0, kLanes);
-  if (rows * kLanes < count) Tile<1, true>(b, rows, 0, count - rows * kLanes);
 }
 
 template <bool kA, bool kB, class F>
