@@ -25,27 +25,38 @@ std::vector<std::size_t> Places(const format::Program& program, const DeviceSpec
   return places;
 }
 
+bool Uses(const format::Program& program, const std::string& device_class) {
+  const std::vector<std::string> classes = Split(program.devices, ',');
+  return std::find(classes.begin(), classes.end(), device_class) != classes.end();
+}
+
+// Why the package has no program on `device_class` alone: the first operator that is elsewhere, and the way out.
+std::string WhyNotAlone(const format::Head& head, const std::string& device_class) {
+  const format::Program* nearest = nullptr;  // the one that uses it most nearly
+  for (const format::Program& p : head.programs) {
+    if (nearest == nullptr || (!Uses(*nearest, device_class) && Uses(p, device_class))) nearest = &p;
+  }
+  if (nearest == nullptr) return "";
+  std::string text;
+  for (const target::Verdict& v : nearest->verdicts) {
+    if (v.placed_on == device_class || v.placed_on == "folded" || v.from.empty()) continue;
+    text = Cat(": ", v.op.empty() ? Printable(v.foreign_op) : Printable(v.op), " (", Printable(v.from[0]), ") runs on ",
+               Printable(v.placed_on));
+    std::string reason = Printable(v.reason);  // a sentence
+    if (reason.ends_with('.')) reason.pop_back();
+    if (!reason.empty()) text += Cat(": ", reason);
+    break;
+  }
+  const std::string devices = Printable(nearest->devices);
+  return Cat(text, "; try HETERO:", Uses(*nearest, device_class) ? devices : Cat(device_class, ",", devices));
+}
+
 std::string NoProgram(const format::Head& head, const DeviceSpec& spec, const std::string& precision) {
   std::vector<std::uint32_t> all(head.programs.size());
   std::iota(all.begin(), all.end(), 0u);
   std::string message = Cat("no program for device ", spec.ToString());
   if (!precision.empty()) message += Cat(" in precision ", Printable(precision));
-  if (spec.policy == DeviceSpec::Policy::kOne) {
-    for (const format::Program& p : head.programs) {
-      const std::vector<std::string> classes = Split(p.devices, ',');
-      if (classes.size() < 2 || std::find(classes.begin(), classes.end(), spec.devices[0]) == classes.end()) continue;
-      for (const target::Verdict& v : p.verdicts) {
-        if (v.placed_on == spec.devices[0] || v.placed_on == "folded" || v.placed_on.empty()) continue;
-        message += Cat(": ", v.op.empty() ? Printable(v.foreign_op) : Printable(v.op));
-        if (!v.from.empty()) message += Cat(" (", Printable(v.from[0]), ")");
-        message += Cat(" runs on ", Printable(v.placed_on));
-        if (!v.reason.empty()) message += Cat(", because ", Printable(v.reason));
-        break;
-      }
-      message += Cat("; try HETERO:", Printable(p.devices));
-      break;
-    }
-  }
+  if (spec.policy == DeviceSpec::Policy::kOne && precision.empty()) message += WhyNotAlone(head, spec.devices[0]);
   return message + "; the package has " + DescribePrograms(head, all);
 }
 

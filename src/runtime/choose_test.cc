@@ -32,7 +32,7 @@ format::Head ThreeKinds() {
   off.op = "resize";
   off.from = {"Resize_7"};
   off.placed_on = "CPU";
-  off.reason = "the NPU has no linear resize";
+  off.reason = "The NPU has no linear resize.";
   head.programs[0].verdicts = {ok, off};
   return head;
 }
@@ -91,9 +91,23 @@ TEST(RankPrograms, RefusalNamesTheOperatorOffTheNpuAndTheWayOut) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.status().code(), Code::kNotFound);
   const std::string& m = none.status().message();
-  EXPECT_NE(m.find("resize (Resize_7) runs on CPU"), std::string::npos) << m;
-  EXPECT_NE(m.find("HETERO:NPU,CPU"), std::string::npos) << m;
+  EXPECT_NE(m.find("resize (Resize_7) runs on CPU: The NPU has no linear resize; try"), std::string::npos) << m;
+  EXPECT_NE(m.find("try HETERO:NPU,CPU;"), std::string::npos) << m;
   EXPECT_NE(m.find("CPU fp32 x=fp32[1, 320]"), std::string::npos) << m;
+}
+
+TEST(RankPrograms, RefusalExplainsAModelThatIsWhollyOnTheCpu) {
+  format::Head head = ThreeKinds();
+  target::Verdict cost;
+  cost.op = "conv2d";
+  cost.from = {"Conv_0"};
+  cost.placed_on = "CPU";
+  cost.reason = "The island costs more than it saves.";
+  head.programs = {head.programs[1]};
+  head.programs[0].verdicts = {cost};
+  EXPECT_EQ(RankPrograms(head, Spec("NPU"), "").status().message(),
+            "no program for device NPU: conv2d (Conv_0) runs on CPU: The island costs more than it saves; "
+            "try HETERO:NPU,CPU; the package has CPU fp32 x=fp32[1, 320]");
 }
 
 TEST(RankPrograms, RefusalListsWhatThereIs) {

@@ -1,6 +1,6 @@
 // Eight threads on one session, and on eight sessions, for NPUKIT_STRESS_SECONDS each (default 2): every output equal to the
-// serial one, bit for bit. Packages: NPUKIT_STRESS_PACKAGES (paths joined by ':'), else two small networks compiled here, one
-// for the CPU of target `host` and one for the simulated NPU of `kirin9030`. Also the program thread sanitizer runs.
+// serial one, bit for bit. Packages: NPUKIT_STRESS_PACKAGES (paths joined by ':'), else those of packages.h, compiled
+// here. Also the program thread sanitizer runs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,10 +14,7 @@
 #include "devices/all_run/all_run.h"
 #include "runtime/session.h"
 #ifndef NPUKIT_PHONE_ONLY
-#include "compile/compile.h"
-#include "devices/all_lower/all_lower.h"
-#include "ir/builder.h"
-#include "profile_io/profile_io.h"
+#include "packages.h"
 #endif
 
 namespace npukit {
@@ -43,44 +40,6 @@ struct Package {
   std::shared_ptr<const format::Package> package;
 };
 
-#ifndef NPUKIT_PHONE_ONLY
-Result<std::shared_ptr<const format::Package>> Compiled(const std::string& target) {
-  std::mt19937 random(7);
-  const auto weights = [&](std::size_t n) {
-    std::vector<float> w(n);
-    for (float& v : w) v = (static_cast<float>(random() % 2001) - 1000) * 1e-4f;
-    return w;
-  };
-  ir::Builder b;
-  const tensor::Shape shape({tensor::Dim::Of(1), tensor::Dim::Of(3), tensor::Dim::Symbol("h"), tensor::Dim::Of(32)});
-  ir::ValueId v = b.Input("x", tensor::Type::Tensor(tensor::DType::kF32, shape));
-  const auto pads = ir::AttrsOf({{"pads", ops::Ints{1, 1, 1, 1}}});
-  v = b.Op(op::relu, {b.Op(op::conv2d, {v, b.Floats("w0", {64, 3, 3, 3}, weights(64 * 27))}, pads)});
-  const ir::ValueId left = b.Op(op::conv2d, {v, b.Floats("w1", {64, 64, 3, 3}, weights(64 * 64 * 9))}, pads);
-  v = b.Op(op::hard_swish, {b.Op(op::add, {left, v})});
-  v = b.Op(op::reduce_mean, {v}, ir::AttrsOf({{"axes", ops::Ints{2}}, {"keepdims", std::int64_t{0}}}));  // [1, 64, 32]
-  v = b.Op(op::matmul, {b.Op(op::transpose, {v}, ir::AttrsOf({{"perm", ops::Ints{0, 2, 1}}})),
-                        b.Floats("w2", {64, 50}, weights(64 * 50))});
-  v = b.Op(op::softmax, {v});
-  const ir::Graph graph = b.Finish({v});
-  NPUKIT_ASSIGN_OR_RETURN(const target::Profile profile,
-                          profile_io::LoadProfile(RealEnv(), target, {NPUKIT_SOURCE_DIR "/profiles"}));
-  compile::CompileOptions options;
-  options.npu = profile.has_npu();
-  options.shapes = {{{"x", {1, 3, 16, 32}}}, {{"x", {1, 3, 24, 32}}}};
-  options.tool_version = "stress test";
-  NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult compiled,
-                          compile::Compile(graph, profile, devices::MakeLowerings(), options));
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, compiled.writer.ToBytes(std::move(compiled.head)));
-  NPUKIT_ASSIGN_OR_RETURN(auto aligned,
-                          Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes.size())}));
-  std::memcpy(aligned.mutable_data(), bytes.data(), bytes.size());
-  auto owner = std::make_shared<Value>(std::move(aligned));
-  const auto view = owner->bytes();
-  return format::Package::FromBytes(view, std::move(owner));
-}
-#endif
-
 std::vector<Package> Packages() {
   std::vector<Package> packages;
   const auto add = [&](const std::string& name, Result<std::shared_ptr<const format::Package>> package) {
@@ -95,7 +54,18 @@ std::vector<Package> Packages() {
     return packages;
   }
 #ifndef NPUKIT_PHONE_ONLY
-  for (const char* target : {"host", "kirin9030"}) add(target, Compiled(target));
+  for (const char* target : {"host", "kirin9030"}) {
+    const auto bytes = stress::CompilePackage(target);
+    if (!bytes.ok()) {
+      ADD_FAILURE() << target << ": " << bytes.status().message();
+      continue;
+    }
+    auto aligned = Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes->size())});
+    std::memcpy(aligned->mutable_data(), bytes->data(), bytes->size());
+    auto owner = std::make_shared<Value>(std::move(*aligned));
+    const auto view = owner->bytes();
+    add(target, format::Package::FromBytes(view, std::move(owner)));
+  }
 #endif
   return packages;
 }
