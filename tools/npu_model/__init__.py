@@ -1,0 +1,1 @@
+"""A NumPy model of the simulated NPU, written from docs/npu_semantics.md."""
