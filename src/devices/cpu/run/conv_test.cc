@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "devices/cpu/run/step_test.h"
@@ -168,6 +169,28 @@ TEST(ConvKernels, KeepNaNAndInfinityWhereTheReferenceDoes) {
   s.inputs[0].value.as_mutable<float>()[200] = INFINITY;
   s.epilogue.push_back({&op::relu, {}, -1, false});
   ExpectLikeReference(s, "conv_f32", 5e-6);
+}
+
+TEST(ConvKernels, GiveTheSameBitsOnEveryFmaTargetAndThreadCount) {
+  Random random(17);
+  ThreadPool one(1), four(4);
+  for (const ConvCase& c : {ConvCase{.h = 20, .w = 45, .c = 19, .o = 56}, ConvCase{.h = 3, .w = 3, .c = 64, .o = 400},
+                            ConvCase{.h = 9, .w = 31, .c = 24, .o = 24, .group = 24},
+                            ConvCase{.h = 6, .w = 9, .c = 8, .o = 20, .strides = {2, 2}, .transposed = true}}) {
+    SCOPED_TRACE(Name(c));
+    const TestStep s = MakeConv(c, random);
+    std::vector<float> first;
+    for (const Target t : SupportedTargets()) {
+      if (t == Target::kScalar) continue;  // rounds products too
+      for (ThreadPool* pool : {&one, &four}) {
+        const auto run = RunOnDevice(s, t, *pool, true);
+        ASSERT_TRUE(run.ok()) << run.status().message();
+        const auto y = run->outputs[0].as<float>();
+        if (first.empty()) first.assign(y.begin(), y.end());
+        EXPECT_TRUE(std::equal(y.begin(), y.end(), first.begin())) << TargetName(t) << " " << pool->threads();
+      }
+    }
+  }
 }
 
 TEST(MatmulKernels, AgreeWithTheReference) {
