@@ -22,13 +22,13 @@ int UsedSide(double side, int limit) {
   return std::min(strides * kStride, limit);
 }
 
-// From the map to the photo, on whole pixels inside it.
+// From the map to the photo, inside it.
 Quad ToPhoto(const cv::RotatedRect& box, cv::Size map, cv::Size photo) {
   std::array<cv::Point2f, 4> corners;
   box.points(corners.data());
   for (cv::Point2f& p : corners) {
-    p.x = std::clamp(std::nearbyint(p.x / map.width * photo.width), 0.0f, photo.width - 1.0f);
-    p.y = std::clamp(std::nearbyint(p.y / map.height * photo.height), 0.0f, photo.height - 1.0f);
+    p.x = std::clamp(p.x / map.width * photo.width, 0.0f, photo.width - 1.0f);
+    p.y = std::clamp(p.y / map.height * photo.height, 0.0f, photo.height - 1.0f);
   }
   return OrderCorners(corners);
 }
@@ -103,12 +103,10 @@ std::vector<Quad> FindBoxes(const cv::Mat& map, cv::Size photo, const DetectOpti
     const cv::RotatedRect core = cv::minAreaRect(contour);
     if (ShorterSide(core) < options.min_side) continue;
     if (BoxScore(map, core) < options.box_threshold) continue;
-    const cv::RotatedRect grown = Unclip(core, options.unclip_ratio);
-    if (ShorterSide(grown) < options.min_side + 2) continue;
-    const Quad quad = ToPhoto(grown, map.size(), photo);
+    const Quad quad = ToPhoto(Unclip(core, options.unclip_ratio), map.size(), photo);
     // Clipping at the photo's border may have left next to nothing.
-    if (std::floor(Distance(quad[0], quad[1])) <= options.min_side) continue;
-    if (std::floor(Distance(quad[0], quad[3])) <= options.min_side) continue;
+    if (Distance(quad[0], quad[1]) < options.min_photo_side) continue;
+    if (Distance(quad[0], quad[3]) < options.min_photo_side) continue;
     boxes.push_back(quad);
   }
   SortReadingOrder(boxes);

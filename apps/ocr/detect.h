@@ -26,7 +26,8 @@ struct DetectOptions {
   float box_threshold = 0.5f;  // mean probability inside a box
   float unclip_ratio = 1.6f;   // the network was trained on shrunk boxes; this grows them back
   int max_candidates = 1000;
-  float min_side = 3;  // of a box in the map, and of the final box in the photo
+  float min_side = 5;        // of a box in the map; at PaddleOCR's 3 no recogniser reads anything
+  float min_photo_side = 3;  // of the final box in the photo
 };
 
 // The shape whose width / height is nearest to the photo's, as a ratio. `shapes` must not be empty.

@@ -1,7 +1,9 @@
 #include "lines.h"
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <utility>
 
 #include "files.h"
 #include "pixels.h"
@@ -9,26 +11,30 @@
 namespace ocr {
 namespace {
 
-constexpr double kVerticalRatio = 1.5;
+constexpr float kVerticalRatio = 1.5f;
+constexpr int kLongestStrip = 1 << 14;  // pixels; narrower networks squeeze it further
 constexpr std::size_t kAlphabetLimitBytes = std::size_t{16} << 20;
 
 }  // namespace
 
-cv::Mat CutOut(const cv::Mat& photo, const Quad& quad) {
-  const int width = std::max(
-      1, static_cast<int>(std::max(Distance(quad[0], quad[1]), Distance(quad[2], quad[3]))));
-  const int height = std::max(
-      1, static_cast<int>(std::max(Distance(quad[0], quad[3]), Distance(quad[1], quad[2]))));
+cv::Mat CutOut(const cv::Mat& photo, const Quad& quad, int height) {
+  Quad corners = quad;
+  float along = std::max(Distance(quad[0], quad[1]), Distance(quad[2], quad[3]));
+  float across = std::max(Distance(quad[0], quad[3]), Distance(quad[1], quad[2]));
+  if (across >= kVerticalRatio * along) {
+    std::ranges::rotate(corners, corners.begin() + 1);  // what was upper right comes upper left
+    std::swap(along, across);
+  }
+  const float proportion = along / std::max(across, 1.0f);
+  const int width = std::clamp(static_cast<int>(std::ceil(static_cast<float>(height) * proportion)),
+                               1, kLongestStrip);
   const float right = static_cast<float>(width);
   const float bottom = static_cast<float>(height);
   const Quad target = {cv::Point2f(0, 0), cv::Point2f(right, 0), cv::Point2f(right, bottom),
                        cv::Point2f(0, bottom)};
   cv::Mat strip;
-  cv::warpPerspective(photo, strip, cv::getPerspectiveTransform(quad.data(), target.data()),
+  cv::warpPerspective(photo, strip, cv::getPerspectiveTransform(corners.data(), target.data()),
                       cv::Size(width, height), cv::INTER_CUBIC, cv::BORDER_REPLICATE);
-  if (static_cast<double>(strip.rows) / strip.cols >= kVerticalRatio) {
-    cv::rotate(strip, strip, cv::ROTATE_90_COUNTERCLOCKWISE);
-  }
   return strip;
 }
 

@@ -13,9 +13,10 @@
 
 namespace ocr {
 
-// The quad pulled straight; a strip at least 1.5 times as high as wide is vertical text and is laid
-// on its side.
-cv::Mat CutOut(const cv::Mat& photo, const Quad& quad);
+// The quad pulled straight at the given height, its width in proportion. A quad at least 1.5 times
+// as high as wide is vertical text and is laid on its side. One resampling from photo to strip:
+// with a second one the recogniser's answers to small print hang on fractions of a grey level.
+cv::Mat CutOut(const cv::Mat& photo, const Quad& quad, int height);
 
 // The least of `widths` that holds the strip at `height`, else the largest: a longer line is
 // squeezed into it.

@@ -24,34 +24,51 @@ cv::Mat Coordinates(int width, int height) {
 
 TEST(CutOut, TakesAnUprightBoxPixelByPixel) {
   const cv::Mat strip =
-      CutOut(Coordinates(100, 60), {cv::Point2f(10, 20), {50, 20}, {50, 40}, {10, 40}});
+      CutOut(Coordinates(100, 60), {cv::Point2f(10, 20), {50, 20}, {50, 40}, {10, 40}}, 20);
   ASSERT_EQ(strip.size(), cv::Size(40, 20));
   EXPECT_EQ(strip.at<cv::Vec3b>(0, 0), cv::Vec3b(10, 20, 0));
   EXPECT_EQ(strip.at<cv::Vec3b>(19, 39), cv::Vec3b(49, 39, 0));
 }
 
-TEST(CutOut, PullsASlantedQuadStraight) {
-  // A parallelogram, 40 long and 20 high, pushed right by 20 at its lower edge; in the middle of
-  // the strip lies its centre.
+TEST(CutOut, ScalesToTheHeightInProportion) {
   const cv::Mat strip =
-      CutOut(Coordinates(120, 60), {cv::Point2f(10, 20), {50, 20}, {70, 40}, {30, 40}});
-  ASSERT_EQ(strip.size(), cv::Size(40, 28));  // the slanted side is sqrt(20^2 + 20^2) = 28.3 long
+      CutOut(Coordinates(100, 60), {cv::Point2f(10, 20), {50, 20}, {50, 40}, {10, 40}}, 48);
+  ASSERT_EQ(strip.size(), cv::Size(96, 48));
+  // Pixel (48, 24) of the strip lies at (10 + 48 * 40 / 96, 20 + 24 * 20 / 48).
+  EXPECT_EQ(strip.at<cv::Vec3b>(24, 48), cv::Vec3b(30, 30, 0));
+}
+
+TEST(CutOut, PullsASlantedQuadStraight) {
+  // A parallelogram, 40 long, its lower edge pushed right by 20. Its side is sqrt(20^2 + 20^2)
+  // = 28.3 long: at height 28 it is 40 * 28 / 28.3 = 39.6 wide. The strip's middle is the quad's.
+  const cv::Mat strip =
+      CutOut(Coordinates(120, 60), {cv::Point2f(10, 20), {50, 20}, {70, 40}, {30, 40}}, 28);
+  ASSERT_EQ(strip.size(), cv::Size(40, 28));
   EXPECT_NEAR(strip.at<cv::Vec3b>(14, 20)[0], 40, 1);
   EXPECT_NEAR(strip.at<cv::Vec3b>(14, 20)[1], 30, 1);
 }
 
 TEST(CutOut, LaysVerticalTextOnItsSide) {
+  // 10 wide, 15 high: the ratio is just 1.5.
   const cv::Mat strip =
-      CutOut(Coordinates(100, 60), {cv::Point2f(10, 20), {20, 20}, {20, 35}, {10, 35}});
-  ASSERT_EQ(strip.size(), cv::Size(15, 10));  // 10 wide, 15 high: the ratio is just 1.5
-  // Turned against the clock: what was upper right comes upper left.
-  EXPECT_EQ(strip.at<cv::Vec3b>(0, 0), cv::Vec3b(19, 20, 0));
-  EXPECT_EQ(strip.at<cv::Vec3b>(9, 0), cv::Vec3b(10, 20, 0));
+      CutOut(Coordinates(100, 60), {cv::Point2f(10, 20), {20, 20}, {20, 35}, {10, 35}}, 10);
+  ASSERT_EQ(strip.size(), cv::Size(15, 10));
+  // Turned against the clock: the right edge, downwards, becomes the upper one, from left to right.
+  EXPECT_EQ(strip.at<cv::Vec3b>(0, 0), cv::Vec3b(20, 20, 0));
+  EXPECT_EQ(strip.at<cv::Vec3b>(0, 14), cv::Vec3b(20, 34, 0));
+  EXPECT_EQ(strip.at<cv::Vec3b>(9, 0), cv::Vec3b(11, 20, 0));
 }
 
 TEST(CutOut, SurvivesAQuadWithoutArea) {
-  const cv::Mat strip = CutOut(Coordinates(100, 60), {cv::Point2f(5, 5), {5, 5}, {5, 5}, {5, 5}});
-  EXPECT_EQ(strip.size(), cv::Size(1, 1));
+  const cv::Mat strip =
+      CutOut(Coordinates(100, 60), {cv::Point2f(5, 5), {5, 5}, {5, 5}, {5, 5}}, 48);
+  EXPECT_EQ(strip.rows, 48);
+}
+
+TEST(CutOut, BoundsALineWithoutHeight) {
+  const cv::Mat strip =
+      CutOut(Coordinates(100, 60), {cv::Point2f(0, 5), {99, 5}, {99, 5}, {0, 5}}, 200);
+  EXPECT_EQ(strip.cols, 1 << 14);
 }
 
 TEST(StripWidth, IsTheLeastThatHoldsTheLine) {

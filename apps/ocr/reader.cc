@@ -210,7 +210,8 @@ Result<PhotoReading> Reader::Read(const cv::Mat& photo, const Progress& progress
   std::vector<Strip> strips;
   {
     Stopwatch watch(&cut);
-    for (const Quad& box : boxes.value()) strips.push_back({box, CutOut(photo, box), false});
+    for (const Quad& box : boxes.value())
+      strips.push_back({box, CutOut(photo, box, rec_height_), false});
   }
   reading.host_stages.push_back(cut);
   if (MaybeError error = TurnUpright(strips, progress, &reading)) return *error;

@@ -13,15 +13,11 @@ def main():
         for seed in range(1 if common.SAMPLE else 3):
             shape = shapes[seed % len(shapes)]
             value = np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
-            inputs = os.path.join(args.work, f"random_{args.device.split(':')[-1]}_{network}_{seed}")
-            outputs = inputs + "_out"
-            os.makedirs(inputs, exist_ok=True)
-            np.save(os.path.join(inputs, reference.input_name(network) + ".npy"), value)
-            report = common.run_json([args.npukit, "run", common.package(args, network), "-d", args.device, "--inputs", inputs,
-                                      "--output-dir", outputs, "--json"])
-            checks.check(len(report["outputs"]) == 1, f"{network}: {len(report['outputs'])} outputs")
-            file = report["outputs"][0]["file"]
-            found = np.load(file if os.path.exists(file) else os.path.join(outputs, file))
+            folder = os.path.join(args.work, f"random_{args.device.split(':')[0]}_{network}_{seed}")
+            if args.device != "CPU" and network == common.STAYS_ON_CPU:
+                found = common.run_all_on_npu(args, network, value, folder)
+            else:
+                found, _ = common.run_network(args, common.package(args, network), value, folder, ["-d", args.device])
             common.compare(checks, f"{network} seed {seed} {'x'.join(map(str, shape))}", found,
                            reference.run(network, value), args.device)
     checks.finish()
