@@ -43,10 +43,11 @@ def load_windows(g, kind, what, m, k1):
     m1_stride = (k1 + between(rng, 0, 1)) * 512
     dst = g.alloc(L0A, ((m + 15) // 16 - 1) * m1_stride + k1 * 512, 512)
     first = between(rng, 1, k1) if flip(rng, 0.3) else k1
+    rows = m - between(rng, 0, (m - 1) % 16) if flip(rng, 0.3) else m      # zeros in the last rows
     for begin, n in ((0, first), (first, k1 - first)):
         if n:
             g.emit("load3d", dst + begin * 512, m1_stride, src.addr, c1_stride, height, width, pad, kernel_h, kernel_w,
-                   stride, dilation, out_w, m_start, m, k_start + begin, n)
+                   stride, dilation, out_w, m_start, rows, k_start + begin, n)
     return dst, m1_stride
 
 

@@ -41,7 +41,14 @@ def floats(rng, kind, n, what):
         # Around the range and the ties of fp16.
         return sign * (1 + rng.integers(0, 4096, n) / 4096.0) * 2.0 ** rng.integers(-26, 17, n)
     if what == "exp":
-        return rng.uniform(-1, 1, n) * rng.choice([1.0, 20.0, 100.0], n)
+        edges = [88.72283, 88.72284, 88.7228, -87.33654, -87.33655, -87.3365, 88.375, 0.0, -0.0]
+        values = rng.uniform(-1, 1, n) * rng.choice([1.0, 20.0, 100.0], n)
+        return np.where(rng.random(n) < 0.1, rng.choice(edges, n), values)
+    if what == "near1":
+        return rng.uniform(0.4, 2.5, n)
+    if what == "signs":
+        # Zeros of both signs and nothing above (or nothing below) them.
+        return rng.choice([0.0, -0.0, float(rng.choice([-0.0, -1.0, 1.0]))], n)
     if what == "zeros":
         return sign * rng.choice([0.0, 0.0, float(info.smallest_subnormal), float(info.smallest_normal), 1.0], n)
     raise ValueError(what)

@@ -46,8 +46,9 @@ def fill_case(g, mem, kind):
     g.emit("fill", mem, addr, count, to, n, kind, between(rng, -2 ** 31, 2 ** 31 - 1))
 
 
-UNARY_DATA = {4: ["exp", "exp", "wide"], 5: ["positive", "positive", "wide", "zeros"], 6: ["positive", "wide"],
-              7: ["positive", "wide", "zeros"], 8: ["wide", "zeros", "unit"]}
+UNARY_DATA = {4: ["exp", "exp", "wide"], 5: ["positive", "near1", "near1", "wide", "zeros"],
+              6: ["positive", "wide"], 7: ["positive", "near1", "wide", "zeros"], 8: ["wide", "zeros", "unit"],
+              11: ["signs", "unit", "zeros", "wide"], 12: ["signs", "unit", "zeros", "wide"]}
 
 
 def unary_case(g, op, dst_type, src_type):
@@ -62,6 +63,8 @@ def unary_case(g, op, dst_type, src_type):
         what = "near16"
     scalar = float(rng.choice([0.0, -0.0, 1.0, -1.5, 0.1, 3e-8, 65504.0, 1e-40, 3e38, np.inf, -np.inf,
                                float(rng.standard_normal())]))
+    if what == "signs":
+        scalar = float(rng.choice([0.0, -0.0]))
     if op not in (11, 12) and flip(rng, 0.05):
         scalar = np.nan
     to, size = disjoint(rng, count, n * SIZE[dst_type], SIZE[dst_type])
@@ -89,6 +92,8 @@ def binary_case(g, op, dst_type, src0_type, src1_type, scalar):
     rng = g.rng
     count, n = counts(rng, 4, LIMIT // 8), length(rng)
     what = "near16" if dst_type == FP16 and flip(rng, 0.3) else None
+    if op in (4, 5) and flip(rng, 0.3):
+        what = "signs"
     to, size = disjoint(rng, count, n * SIZE[dst_type], SIZE[dst_type])
     in_place = flip(rng, 0.2)
     dst_addr = None
@@ -117,6 +122,8 @@ def window_case(g, op, dst_type, bias):
     count = [between(rng, 1, 3), between(rng, 1, 4), between(rng, 1, 4)]
     kernel_h, kernel_w = between(rng, 1, 3), between(rng, 1, 4)
     what = str(rng.choice(["unit", "ints", "wide", "zeros"])) if flip(rng, 0.8) else None
+    if op == 1 and flip(rng, 0.3):
+        what = "signs"
     if flip(rng, 0.7):      # a map of rows and columns of blocks
         stride, dilation = between(rng, 1, 2), between(rng, 1, 2)
         width = (count[2] - 1) * stride + (kernel_w - 1) * dilation + 1
@@ -148,6 +155,8 @@ def reduce_case(g, op, dst_type, src_type):
     n = length(rng) if op < 2 else between(rng, 1, 80)
     count = counts(rng, 3, 8)
     what = str(rng.choice(["unit", "ints", "wide", "zeros", "near16"])) if flip(rng, 0.8) else None
+    if op in (1, 3) and flip(rng, 0.4):
+        what = "signs"
     strides, _ = readable(rng, count + [rows], n * SIZE[src_type], SIZE[src_type])
     span = sum(s * (c - 1) for s, c in zip(strides, count + [rows])) + n * SIZE[src_type]
     src_addr = g.source_region(src_type, span, what).addr
@@ -174,6 +183,7 @@ def cases():
     every = (FP16, FP32, INT32, INT8)
     out = [(unary_case, (0, d, s)) for d in every for s in every]
     out += [(unary_case, (op, d, s)) for op in range(1, 13) for d in FLOATS for s in FLOATS]
+    out += [(unary_case, (op, FP32, FP32)) for op in (4, 4, 5, 5, 7, 11, 12)]
     out += [(binary_case, (op, d, a, b, scalar)) for op in range(6) for d in FLOATS for a in FLOATS for b in FLOATS
             for scalar in (0, 1)]
     out += [(window_case, (op, d, bias)) for op in range(3) for d in FLOATS for bias in (0, 1)] * 2
