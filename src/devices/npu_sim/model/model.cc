@@ -231,7 +231,8 @@ target::Estimate EstimateTask(const Program& program, const Task& task, const Ra
 target::Estimate EstimateHandOver(const tensor::Type& t, const target::Profile& profile) {
   const auto bytes = static_cast<double>(t.bytes().value_or(0));
   target::Estimate e;
-  e.time_ns = profile.NumberOr("npu.boundary_us", 0) * 1e3 + bytes / profile.NumberOr("npu.boundary_gbytes_per_s", 1);
+  e.time_ns = profile.NumberOr("npu.boundary_us", 0) * 1e3 +
+              bytes / profile.NumberOr("npu.boundary_gbytes_per_s", 1);
   e.energy_pj["dram"] = bytes * profile.NumberOr("npu.energy.dram_pj_per_byte", 0);
   e.bytes["boundary"] = bytes;
   return e;

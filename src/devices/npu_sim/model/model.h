@@ -45,9 +45,11 @@ InstructionCost CostOf(const std::int32_t* words, const Rates& rates);
 
 // One task: dispatch included, the call's fixed cost not.
 target::Estimate EstimateTask(const Program& program, const Task& task, const Rates& rates);
-// Handing one tensor from the CPU or to it: flush, and the way through memory. The task that converts it is not in it.
+// Handing one tensor from the CPU or to it: flush, and the way through memory. The task that
+// converts it is not in it.
 target::Estimate EstimateHandOver(const tensor::Type& type, const target::Profile& profile);
-// One run of a checked program: the call's fixed cost, every task, and handing over every input and output.
+// One run of a checked program: the call's fixed cost, every task, and handing over every input and
+// output.
 Result<target::Estimate> EstimateProgram(const Program& program, const target::Profile& profile);
 
 }  // namespace npukit::npu
