@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the list files and the folders agree: every entry has its file, every file its entry, lists are sorted, every
-folder has a README of at most 30 lines, every operator a .case, every relative link in a document a target, no C++ file
+folder under src/ and every device has a README of at most 60 lines (src/ops, a table, may be longer), every operator a .case, every relative link in a document a target, no C++ file
 tests a chip's name, and no word from outside the project is in a tracked file."""
 import os
 import re

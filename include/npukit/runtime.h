@@ -2,7 +2,7 @@
  *
  * Conventions: opaque handles, released by npk_*_release; every call that can fail returns npk_status, and its message is
  * npk_last_error() on the same thread until the next failing call. Strings returned belong to the handle they came from. No
- * exceptions cross this border. A session may be used by any number of threads; a request by one thread at a time. */
+ * exceptions cross this border; a system that refuses small allocations ends the process. A session may be used by any number of threads; a request by one thread at a time. */
 #ifndef NPUKIT_RUNTIME_H_
 #define NPUKIT_RUNTIME_H_
 

@@ -258,7 +258,8 @@ Status Request::Impl::Finish() {
                                                                    : std::string("copy");
     first = s.code() == Code::kCancelled ? s : s.WithContext(Cat("step ", i, " (", where, ")"));
   }
-  if (first.ok()) {
+  // Refused half-way, nothing was computed whole: staging memory is not an answer.
+  if (first.ok() && fences.size() == plan->steps().size()) {
     for (const CopyBack& c : copy_back) {
       std::memcpy(c.to, c.from, c.bytes);
       CountCopy(c.bytes);

@@ -74,12 +74,13 @@ def _debian_like():
     return shutil.which("apt-get") is not None and shutil.which("dpkg-query") is not None
 
 
-def _root(command):
+def _root(command, packages=()):
+    """`command` with the rights to install."""
     if os.geteuid() == 0:
         return command
     if not shutil.which("sudo"):
-        raise Failure("not root and no sudo: install these packages first, then run ./dev setup again: "
-                      + " ".join(command))
+        raise Failure("not root and no sudo: have these Debian packages installed, then run ./dev setup again: "
+                      + " ".join(packages))
     return ["sudo"] + command
 
 
@@ -108,9 +109,9 @@ def setup(groups=("build",), dry_run=False):
     if dry_run:
         return False
     if debian:
-        run(_root(["apt-get", "update", "-qq"]), "apt-get update", quiet=True)
+        run(_root(["apt-get", "update", "-qq"], debian), "apt-get update", quiet=True)
         run(_root(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", "--no-install-recommends"]
-                  + debian), f"installing {len(debian)} Debian packages", quiet=True)
+                  + debian, debian), f"installing {len(debian)} Debian packages", quiet=True)
     if python:
         if not os.path.exists(venv_python()):
             run([sys.executable, "-m", "venv", VENV], "making .cache/venv", quiet=True)
@@ -156,7 +157,7 @@ def _fetch(package):
 def _fetch_debian(package, tmp):
     command = ["apt-get", "download", "-q", f"{package['name']}={package['version']}"]
     if run(command, quiet=True, cwd=tmp, check=False).returncode != 0:
-        run(_root(["apt-get", "update", "-qq"]), "apt-get update", quiet=True)
+        run(_root(["apt-get", "update", "-qq"], [package["name"]]), "apt-get update", quiet=True)
         run(command, quiet=True, cwd=tmp)
     archive = next(f for f in os.listdir(tmp) if f.endswith(".deb"))
     run(["dpkg-deb", "-x", archive, tmp], quiet=True, cwd=tmp)
