@@ -7,12 +7,12 @@ Needs onnx, onnxruntime and numpy (the tests' Python environment). Deterministic
 Cases that say "by hand" are written here as literal numbers.
 """
 import argparse
-import glob
 import os
 import sys
 
 import numpy as np
 import onnx
+import onnx_node_tests
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -20,7 +20,6 @@ from onnx.reference import ReferenceEvaluator
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ORT = f"onnxruntime {onnxruntime.__version__}"
 NUMPY = f"numpy {np.__version__}"
-MAX_ELEMENTS = 220  # of all tensors of a case that comes from ONNX's node tests
 INF, NAN = float("inf"), float("nan")
 
 NAMES = {np.dtype(k): v for k, v in {
@@ -551,85 +550,6 @@ def algebra():
     case("chain", "operand_for_unary", "by hand", [a, b], steps=["relu operand=1"], refused="not an elementwise operator with 2 inputs")
 
 
-# ONNX's own node tests, where they are small enough to be read: name of the ONNX operator -> ours.
-NODE_TESTS = {"Conv": "conv2d", "ConvTranspose": "conv_transpose2d", "MaxPool": "max_pool2d", "AveragePool": "avg_pool2d",
-              "BatchNormalization": "batch_normalization", "MatMul": "matmul", "ReduceMean": "reduce_mean", "Softmax": "softmax",
-              "Concat": "concat", "Slice": "slice", "Reshape": "reshape", "Transpose": "transpose", "Squeeze": "squeeze",
-              "Unsqueeze": "unsqueeze", "Shape": "shape", "Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "Pow": "pow",
-              "Relu": "relu", "Sigmoid": "sigmoid", "Sqrt": "sqrt", "HardSigmoid": "hard_sigmoid", "HardSwish": "hard_swish",
-              "Swish": "swish", "Clip": "clip", "Resize": "resize", "Identity": "identity"}
-KEPT = {"conv2d": "strides pads dilations group auto_pad", "conv_transpose2d": "strides pads dilations group auto_pad output_padding",
-        "max_pool2d": "kernel_shape strides pads dilations ceil_mode auto_pad",
-        "avg_pool2d": "kernel_shape strides pads dilations ceil_mode auto_pad count_include_pad",
-        "batch_normalization": "epsilon", "reduce_mean": "keepdims axes", "softmax": "axis", "concat": "axis",
-        "reshape": "allowzero", "transpose": "perm", "shape": "start end", "hard_sigmoid": "alpha beta",
-        "resize": "mode coordinate_transformation_mode nearest_mode"}
-DROPPED = {"kernel_shape", "momentum", "storage_order"}
-# The test takes scale * size, not the size of the result, as the length that corners are aligned to; onnxruntime does not.
-CONTESTED = {"test_resize_downsample_scales_linear_align_corners"}
-ROUNDED = {"test_averagepool_2d_ceil_last_window_starts_on_pad"}  # its numbers are given to four digits
-
-
-def node_tests():
-    folder = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "node")
-    for path in sorted(glob.glob(os.path.join(folder, "*", "model.onnx"))):
-        model = onnx.load(path)
-        name = os.path.basename(os.path.dirname(path))
-        if len(model.graph.node) != 1:
-            continue
-        node = model.graph.node[0]
-        op = NODE_TESTS.get(node.op_type)
-        if op is None or node.domain or name in CONTESTED or len([o for o in node.output if o]) != 1:
-            continue
-        data = os.path.join(os.path.dirname(path), "test_data_set_0")
-        try:
-            given = {i.name: read(os.path.join(data, f"input_{k}.pb")) for k, i in enumerate(model.graph.input)}
-            outputs = [read(os.path.join(data, "output_0.pb"))]
-        except (TypeError, ValueError, KeyError):
-            continue
-        inputs = [given.get(i) if i else None for i in node.input]
-        tensors = [a for a in inputs + outputs if a is not None]
-        if sum(a.size for a in tensors) > MAX_ELEMENTS or any(a.dtype not in NAMES for a in tensors):
-            continue
-        attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        attrs = {k: v.decode() if isinstance(v, bytes) else list(v) if isinstance(v, (list, tuple)) or hasattr(v, "__iter__") else v
-                 for k, v in attrs.items()}
-        if op in ("squeeze", "unsqueeze", "reduce_mean") and len(inputs) > 1 and inputs[1] is not None:
-            if op == "reduce_mean" and inputs[1].size == 0:
-                continue
-            attrs["axes"] = [int(v) for v in inputs[1]]
-            inputs = inputs[:1]
-        if op == "clip":
-            for k, v in zip(("min", "max"), inputs[1:]):
-                if v is not None:
-                    attrs[k] = float(v)
-            inputs = inputs[:1]
-        if op == "resize":
-            if attrs.pop("extrapolation_value", None) or attrs.pop("cubic_coeff_a", None) or attrs.pop("exclude_outside", None):
-                continue
-            inputs = [inputs[0], inputs[2] if len(inputs) > 2 else None] + inputs[3:]
-            crop = attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"
-            if crop or attrs.get("mode") not in (None, "nearest", "linear"):
-                continue
-        rank = inputs[0].ndim
-        spatial = op in ("conv2d", "conv_transpose2d", "max_pool2d", "avg_pool2d")
-        allowed = set(KEPT.get(op, "axes min max").split())
-        if spatial and rank != 4 or set(attrs) - allowed - DROPPED or attrs.get("storage_order"):
-            continue
-        attrs = {k: v for k, v in attrs.items() if k in allowed}
-        if op == "clip" and inputs[0].dtype == np.int8:
-            continue  # its limits are int8 too, which says nothing new
-        case(op, "onnx_" + name.removeprefix("test_"), f"onnx {onnx.__version__} node test {name}", inputs, outputs, attrs,
-             within=(0.0001, 0) if name in ROUNDED else None)
-
-
-def read(path):
-    t = TensorProto()
-    with open(path, "rb") as f:
-        t.ParseFromString(f.read())
-    return numpy_helper.to_array(t)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
@@ -639,7 +559,8 @@ def main():
     moves()
     spatial()
     algebra()
-    node_tests()
+    for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
+        case(op, name, source, inputs, outputs, attrs, within=within)
     stale = []
     for op, cases in sorted(FILES.items()):
         path = os.path.join(ROOT, "tests", "ops", op + ".case")
