@@ -115,8 +115,9 @@ void AppendNetwork(const NetworkReport& network, std::string* out) {
   *out += Format("  %zu run%s, %.3f ms %s, ", network.runs, network.runs == 1 ? "" : "s",
                  a.latency_ms, KindName(a.kind).data());
   *out += a.energy_mj < 0 ? "energy not known" : Format("%.3f mJ modelled", a.energy_mj);
-  *out += Format(", %llu copies of %.1f KiB\n", static_cast<unsigned long long>(a.copies),
-                 static_cast<double>(a.bytes_copied) / 1024);
+  *out += Format(", %llu copies", static_cast<unsigned long long>(a.copies));
+  if (a.copies > 0) *out += Format(" of %.1f KiB", static_cast<double>(a.bytes_copied) / 1024);
+  *out += "\n";
 }
 
 // Plain when it is of the record's kind; null when not known.
