@@ -1,4 +1,5 @@
-// npukit in C++20: classes over runtime.h, header only. A model opened, buffers bound without copying, runs waited for.
+// npukit in C++20: classes over runtime.h, header only. A model opened, buffers bound without
+// copying, runs waited for.
 //
 //   auto session = npukit::Session::Open("det.npk", {.device = "AUTO:NPU,CPU"});
 //   if (!session) return Fail(session.error().message());
@@ -9,9 +10,10 @@
 //   if (auto e = request->Run()) return Fail(e.message());
 //   auto map = request->Output<float>("map");      // read in place, until the next Submit
 //
-// Ownership: a Request keeps what it needs of its Session; bound memory is the caller's and must live until the run is over.
-// Threads: a Session may be used by any number of threads, a Request by one at a time (Cancel from any).
-// Errors are values: an Error is true when something failed, an Expected<T> is true when there is a T. No exceptions.
+// Ownership: a Request keeps what it needs of its Session; bound memory is the caller's and must
+// live until the run is over. Threads: a Session may be used by any number of threads, a Request by
+// one at a time (Cancel from any). Errors are values: an Error is true when something failed, an
+// Expected<T> is true when there is a T. No exceptions.
 #pragma once
 
 #include <array>
@@ -60,12 +62,14 @@ class [[nodiscard]] Error {
   std::string message_;
 };
 
-// A T, or the Error that says why there is none. Asking for the one that is not there ends the program.
+// A T, or the Error that says why there is none. Asking for the one that is not there ends the
+// program.
 template <class T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : v_(std::in_place_index<1>, std::move(value)) {}      // NOLINT: implicit by design
-  Expected(Error error) : v_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit by design
+  Expected(T value) : v_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: implicit by design
+  Expected(Error error)
+      : v_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit by design
   explicit operator bool() const { return v_.index() == 1; }
   T& operator*() & { return Get(); }
   T&& operator*() && { return std::move(Get()); }
@@ -93,15 +97,24 @@ struct Half {
 // The element type of a C++ type; does not compile for others.
 template <class T>
 constexpr npk_dtype DTypeOf() {
-  if constexpr (std::same_as<T, float>) return NPK_F32;
-  else if constexpr (std::same_as<T, double>) return NPK_F64;
-  else if constexpr (std::same_as<T, Half>) return NPK_F16;
-  else if constexpr (std::same_as<T, bool>) return NPK_BOOL;
-  else if constexpr (std::integral<T> && sizeof(T) == 1) return std::signed_integral<T> ? NPK_I8 : NPK_U8;
-  else if constexpr (std::integral<T> && sizeof(T) == 2) return std::signed_integral<T> ? NPK_I16 : NPK_U16;
-  else if constexpr (std::integral<T> && sizeof(T) == 4) return std::signed_integral<T> ? NPK_I32 : NPK_U32;
-  else if constexpr (std::integral<T> && sizeof(T) == 8) return std::signed_integral<T> ? NPK_I64 : NPK_U64;
-  else static_assert(!sizeof(T), "no npk_dtype for this type");
+  if constexpr (std::same_as<T, float>)
+    return NPK_F32;
+  else if constexpr (std::same_as<T, double>)
+    return NPK_F64;
+  else if constexpr (std::same_as<T, Half>)
+    return NPK_F16;
+  else if constexpr (std::same_as<T, bool>)
+    return NPK_BOOL;
+  else if constexpr (std::integral<T> && sizeof(T) == 1)
+    return std::signed_integral<T> ? NPK_I8 : NPK_U8;
+  else if constexpr (std::integral<T> && sizeof(T) == 2)
+    return std::signed_integral<T> ? NPK_I16 : NPK_U16;
+  else if constexpr (std::integral<T> && sizeof(T) == 4)
+    return std::signed_integral<T> ? NPK_I32 : NPK_U32;
+  else if constexpr (std::integral<T> && sizeof(T) == 8)
+    return std::signed_integral<T> ? NPK_I64 : NPK_U64;
+  else
+    static_assert(!sizeof(T), "no npk_dtype for this type");
 }
 
 // A tensor of a model: `name` belongs to the session. A size of -1 is chosen at run time.
@@ -120,26 +133,29 @@ struct TensorView {
 
 class Request {
  public:
-  // `data`: a contiguous range of lasting memory (a vector, an array, a span; no temporary container).
+  // `data`: a contiguous range of lasting memory (a vector, an array, a span; no temporary
+  // container).
   template <std::ranges::contiguous_range R>
     requires(std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)
   Error BindInput(const char* name, R&& data, std::span<const std::int64_t> dims) {
     using T = std::ranges::range_value_t<R>;
-    return Error::Of(npk_request_bind_input(handle_.get(), name, DTypeOf<T>(), dims.data(),
-                                            static_cast<std::int32_t>(dims.size()), std::ranges::data(data),
-                                            std::ranges::size(data) * sizeof(T)));
+    return Error::Of(npk_request_bind_input(
+        handle_.get(), name, DTypeOf<T>(), dims.data(), static_cast<std::int32_t>(dims.size()),
+        std::ranges::data(data), std::ranges::size(data) * sizeof(T)));
   }
   template <std::ranges::contiguous_range R>
     requires(std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)
   Error BindInput(const char* name, R&& data, std::initializer_list<std::int64_t> dims) {
-    return BindInput(name, std::forward<R>(data), std::span<const std::int64_t>(dims.begin(), dims.size()));
+    return BindInput(name, std::forward<R>(data),
+                     std::span<const std::int64_t>(dims.begin(), dims.size()));
   }
   // An output left unbound lies in the request's own memory.
   template <std::ranges::contiguous_range R>
     requires(std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)
   Error BindOutput(const char* name, R&& data) {
     using T = std::ranges::range_value_t<R>;
-    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>, "an output is written");
+    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>,
+                  "an output is written");
     return Error::Of(npk_request_bind_output(handle_.get(), name, std::ranges::data(data),
                                              std::ranges::size(data) * sizeof(T)));
   }
@@ -154,8 +170,9 @@ class Request {
     const void* data = nullptr;
     if (auto e = Error::Of(npk_request_output(handle_.get(), name, &desc, &data))) return e;
     if (desc.dtype != DTypeOf<T>()) {
-      return Error::InvalidArgument("output '" + std::string(name) + "' has element type " + std::to_string(desc.dtype) +
-                                    ", asked for " + std::to_string(DTypeOf<T>()));
+      return Error::InvalidArgument("output '" + std::string(name) + "' has element type " +
+                                    std::to_string(desc.dtype) + ", asked for " +
+                                    std::to_string(DTypeOf<T>()));
     }
     TensorView<T> view;
     view.dims.assign(desc.dims, desc.dims + desc.rank);
@@ -191,9 +208,11 @@ class Session {
   struct Options {
     std::string device = "AUTO:NPU,CPU";
     std::string precision = {};  // empty: any
-    int threads = 0;        // 0: NPUKIT_THREADS, else the machine's cores
+    int threads = 0;             // 0: NPUKIT_THREADS, else the machine's cores
   };
-  static Expected<Session> Open(const std::string& package_path) { return Open(package_path, Options()); }
+  static Expected<Session> Open(const std::string& package_path) {
+    return Open(package_path, Options());
+  }
   static Expected<Session> Open(const std::string& package_path, const Options& options) {
     const npk_session_options o = ToC(options);
     npk_session* handle = nullptr;
@@ -204,11 +223,14 @@ class Session {
   static Expected<Session> OpenMemory(std::span<const std::byte> package, const Options& options) {
     const npk_session_options o = ToC(options);
     npk_session* handle = nullptr;
-    if (auto e = Error::Of(npk_session_open_memory(package.data(), package.size(), &o, &handle))) return e;
+    if (auto e = Error::Of(npk_session_open_memory(package.data(), package.size(), &o, &handle)))
+      return e;
     return Session(handle);
   }
 
-  std::string_view device() const { return npk_session_device(handle_.get()); }  // "NPU (simulated kirin9030), CPU avx2"
+  std::string_view device() const {
+    return npk_session_device(handle_.get());
+  }  // "NPU (simulated kirin9030), CPU avx2"
   std::string_view target() const { return npk_session_target(handle_.get()); }
   std::size_t input_count() const { return npk_session_input_count(handle_.get()); }
   std::size_t output_count() const { return npk_session_output_count(handle_.get()); }

@@ -15,7 +15,8 @@ Result<SharedMemory> ArenaPool::Take() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (out_ >= kMaxOut) {
-      return ResourceExhausted(Cat("more than ", kMaxOut, " runs at once in one session: wait for some of them first"));
+      return ResourceExhausted(
+          Cat("more than ", kMaxOut, " runs at once in one session: wait for some of them first"));
     }
     ++out_;
     if (!idle_.empty()) {

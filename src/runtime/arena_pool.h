@@ -1,5 +1,5 @@
-// Working memory of runs: one arena a run, used again by later runs. Arenas are as large as the largest plan needs, so any
-// run can use any. Thread-safe.
+// Working memory of runs: one arena a run, used again by later runs. Arenas are as large as the
+// largest plan needs, so any run can use any. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kDeviceClasses = {"NPU", "GPU", "CPU"};
 constexpr std::size_t kMaxListed = 8;
 
-// Positions in spec.devices of the classes a program uses, ascending; empty when it uses one that is not listed.
+// Positions in spec.devices of the classes a program uses, ascending; empty when it uses one that
+// is not listed.
 std::vector<std::size_t> Places(const format::Program& program, const DeviceSpec& spec) {
   std::vector<std::size_t> places;
   for (const std::string& device_class : Split(program.devices, ',')) {
@@ -30,33 +31,38 @@ bool Uses(const format::Program& program, const std::string& device_class) {
   return std::find(classes.begin(), classes.end(), device_class) != classes.end();
 }
 
-// Why the package has no program on `device_class` alone: the first operator that is elsewhere, and the way out.
+// Why the package has no program on `device_class` alone: the first operator that is elsewhere, and
+// the way out.
 std::string WhyNotAlone(const format::Head& head, const std::string& device_class) {
   const format::Program* nearest = nullptr;  // the one that uses it most nearly
   for (const format::Program& p : head.programs) {
-    if (nearest == nullptr || (!Uses(*nearest, device_class) && Uses(p, device_class))) nearest = &p;
+    if (nearest == nullptr || (!Uses(*nearest, device_class) && Uses(p, device_class)))
+      nearest = &p;
   }
   if (nearest == nullptr) return "";
   std::string text;
   for (const target::Verdict& v : nearest->verdicts) {
     if (v.placed_on == device_class || v.placed_on == "folded" || v.from.empty()) continue;
-    text = Cat(": ", v.op.empty() ? Printable(v.foreign_op) : Printable(v.op), " (", Printable(v.from[0]), ") runs on ",
-               Printable(v.placed_on));
+    text = Cat(": ", v.op.empty() ? Printable(v.foreign_op) : Printable(v.op), " (",
+               Printable(v.from[0]), ") runs on ", Printable(v.placed_on));
     std::string reason = Printable(v.reason);  // a sentence
     if (reason.ends_with('.')) reason.pop_back();
     if (!reason.empty()) text += Cat(": ", reason);
     break;
   }
   const std::string devices = Printable(nearest->devices);
-  return Cat(text, "; try HETERO:", Uses(*nearest, device_class) ? devices : Cat(device_class, ",", devices));
+  return Cat(text, "; try HETERO:",
+             Uses(*nearest, device_class) ? devices : Cat(device_class, ",", devices));
 }
 
-std::string NoProgram(const format::Head& head, const DeviceSpec& spec, const std::string& precision) {
+std::string NoProgram(const format::Head& head, const DeviceSpec& spec,
+                      const std::string& precision) {
   std::vector<std::uint32_t> all(head.programs.size());
   std::iota(all.begin(), all.end(), 0u);
   std::string message = Cat("no program for device ", spec.ToString());
   if (!precision.empty()) message += Cat(" in precision ", Printable(precision));
-  if (spec.policy == DeviceSpec::Policy::kOne && precision.empty()) message += WhyNotAlone(head, spec.devices[0]);
+  if (spec.policy == DeviceSpec::Policy::kOne && precision.empty())
+    message += WhyNotAlone(head, spec.devices[0]);
   return message + "; the package has " + DescribePrograms(head, all);
 }
 
@@ -81,7 +87,8 @@ Result<DeviceSpec> DeviceSpec::Parse(const std::string& text) {
   for (const std::string& word : Split(list, ',')) {
     if (std::find(kDeviceClasses.begin(), kDeviceClasses.end(), word) == kDeviceClasses.end()) {
       return InvalidArgument(Cat("device '", Printable(text), "': '", Printable(word),
-                                 "' is no device; expected NPU, GPU or CPU, or a list such as AUTO:NPU,CPU or HETERO:NPU,CPU"));
+                                 "' is no device; expected NPU, GPU or CPU, or a list such as "
+                                 "AUTO:NPU,CPU or HETERO:NPU,CPU"));
     }
     if (std::find(spec.devices.begin(), spec.devices.end(), word) != spec.devices.end()) {
       return InvalidArgument(Cat("device '", Printable(text), "': ", word, " is named twice"));
@@ -89,8 +96,9 @@ Result<DeviceSpec> DeviceSpec::Parse(const std::string& text) {
     spec.devices.push_back(word);
   }
   if (spec.policy == Policy::kOne && spec.devices.size() != 1) {
-    return InvalidArgument(Cat("device '", Printable(text), "': several devices need a policy: AUTO:", text, " or HETERO:",
-                               text));
+    return InvalidArgument(Cat("device '", Printable(text),
+                               "': several devices need a policy: AUTO:", text,
+                               " or HETERO:", text));
   }
   return spec;
 }
@@ -98,9 +106,12 @@ Result<DeviceSpec> DeviceSpec::Parse(const std::string& text) {
 std::string DeviceSpec::ToString() const {
   const std::string list = Join(devices, ",");
   switch (policy) {
-    case Policy::kOne: return list;
-    case Policy::kAuto: return "AUTO:" + list;
-    case Policy::kHetero: return "HETERO:" + list;
+    case Policy::kOne:
+      return list;
+    case Policy::kAuto:
+      return "AUTO:" + list;
+    case Policy::kHetero:
+      return "HETERO:" + list;
   }
   return list;
 }
@@ -112,7 +123,8 @@ std::string DescribePrograms(const format::Head& head, std::span<const std::uint
     const format::Program& p = head.programs[programs[i]];
     if (i > 0) text += "; ";
     text += Cat(Printable(p.devices), " ", Printable(p.precision));
-    for (std::size_t k = 0; k < p.input_types.size() && k < head.inputs.size() && k < kMaxListed; ++k) {
+    for (std::size_t k = 0; k < p.input_types.size() && k < head.inputs.size() && k < kMaxListed;
+         ++k) {
       text += Cat(" ", Printable(head.inputs[k].name), "=", p.input_types[k].ToString());
     }
   }

@@ -1,5 +1,6 @@
-// Which programs of a package a device spec allows, best first; pure functions from the package's head. Nothing is
-// partitioned here: a program was placed when it was compiled, and this only chooses one.
+// Which programs of a package a device spec allows, best first; pure functions from the package's
+// head. Nothing is partitioned here: a program was placed when it was compiled, and this only
+// chooses one.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,14 @@
 
 namespace npukit::runtime {
 
-// The programs `spec` and `precision` ("": any) allow, best first; of programs for the same input shapes all are kept.
+// The programs `spec` and `precision` ("": any) allow, best first; of programs for the same input
+// shapes all are kept.
 //   kOne   NPU           every step on that device class
-//   kAuto  NPU,CPU       only the classes listed; programs using the first class first, those using fewer classes before
-//   kHetero NPU,CPU      as kAuto, but programs using more of the classes before those using fewer
-// kNotFound: none; the message lists what there is, and for one device names the first operator that is not on it.
+//   kAuto  NPU,CPU       only the classes listed; programs using the first class first, those using
+//   fewer classes before kHetero NPU,CPU      as kAuto, but programs using more of the classes
+//   before those using fewer
+// kNotFound: none; the message lists what there is, and for one device names the first operator
+// that is not on it.
 Result<std::vector<std::uint32_t>> RankPrograms(const format::Head& head, const DeviceSpec& spec,
                                                 const std::string& precision);
 

@@ -11,7 +11,8 @@ DeviceSpec Spec(const std::string& text) {
   return spec.ok() ? *spec : DeviceSpec();
 }
 
-format::Program MakeProgram(const std::string& devices, const std::string& precision, std::int64_t width) {
+format::Program MakeProgram(const std::string& devices, const std::string& precision,
+                            std::int64_t width) {
   format::Program p;
   p.devices = devices;
   p.precision = precision;
@@ -51,14 +52,17 @@ TEST(DeviceSpec, ParsesOneDeviceAndPolicies) {
 }
 
 TEST(DeviceSpec, NamesTheBadWordAndListsTheGood) {
-  for (const char* bad : {"", "npu", "TPU", "AUTO:", "AUTO:NPU,", "AUTO:NPU,NPU", "NPU,CPU", "HETERO:NPU,TPU", "AUTO:NPU:CPU"}) {
+  for (const char* bad : {"", "npu", "TPU", "AUTO:", "AUTO:NPU,", "AUTO:NPU,NPU", "NPU,CPU",
+                          "HETERO:NPU,TPU", "AUTO:NPU:CPU"}) {
     auto spec = DeviceSpec::Parse(bad);
     ASSERT_FALSE(spec.ok()) << bad;
     EXPECT_EQ(spec.status().code(), Code::kInvalidArgument) << bad;
   }
   EXPECT_NE(DeviceSpec::Parse("AUTO:NPU,TPU").status().message().find("'TPU'"), std::string::npos);
-  EXPECT_NE(DeviceSpec::Parse("AUTO:NPU,TPU").status().message().find("NPU, GPU or CPU"), std::string::npos);
-  EXPECT_NE(DeviceSpec::Parse("NPU,CPU").status().message().find("HETERO:NPU,CPU"), std::string::npos);
+  EXPECT_NE(DeviceSpec::Parse("AUTO:NPU,TPU").status().message().find("NPU, GPU or CPU"),
+            std::string::npos);
+  EXPECT_NE(DeviceSpec::Parse("NPU,CPU").status().message().find("HETERO:NPU,CPU"),
+            std::string::npos);
 }
 
 TEST(RankPrograms, AutoTakesTheFirstDeviceFirstAndFewerDevicesBefore) {
@@ -91,7 +95,9 @@ TEST(RankPrograms, RefusalNamesTheOperatorOffTheNpuAndTheWayOut) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.status().code(), Code::kNotFound);
   const std::string& m = none.status().message();
-  EXPECT_NE(m.find("resize (Resize_7) runs on CPU: The NPU has no linear resize; try"), std::string::npos) << m;
+  EXPECT_NE(m.find("resize (Resize_7) runs on CPU: The NPU has no linear resize; try"),
+            std::string::npos)
+      << m;
   EXPECT_NE(m.find("try HETERO:NPU,CPU;"), std::string::npos) << m;
   EXPECT_NE(m.find("CPU fp32 x=fp32[1, 320]"), std::string::npos) << m;
 }
@@ -106,15 +112,18 @@ TEST(RankPrograms, RefusalExplainsAModelThatIsWhollyOnTheCpu) {
   head.programs = {head.programs[1]};
   head.programs[0].verdicts = {cost};
   EXPECT_EQ(RankPrograms(head, Spec("NPU"), "").status().message(),
-            "no program for device NPU: conv2d (Conv_0) runs on CPU: The island costs more than it saves; "
+            "no program for device NPU: conv2d (Conv_0) runs on CPU: The island costs more than it "
+            "saves; "
             "try HETERO:NPU,CPU; the package has CPU fp32 x=fp32[1, 320]");
 }
 
 TEST(RankPrograms, RefusalListsWhatThereIs) {
   const auto none = RankPrograms(ThreeKinds(), Spec("GPU"), "");
   ASSERT_FALSE(none.ok());
-  EXPECT_NE(none.status().message().find("NPU fp16 x=fp32[1, 640]"), std::string::npos) << none.status().message();
-  EXPECT_NE(RankPrograms(format::Head(), Spec("CPU"), "").status().message().find("no programs"), std::string::npos);
+  EXPECT_NE(none.status().message().find("NPU fp16 x=fp32[1, 640]"), std::string::npos)
+      << none.status().message();
+  EXPECT_NE(RankPrograms(format::Head(), Spec("CPU"), "").status().message().find("no programs"),
+            std::string::npos);
 }
 
 }  // namespace

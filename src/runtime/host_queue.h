@@ -1,5 +1,6 @@
-// Work the runtime does itself between the devices' steps: copies. One thread, started by the first copy and joined by the
-// destructor; everything handed in is done (or skipped, when cancelled) before that. Thread-safe.
+// Work the runtime does itself between the devices' steps: copies. One thread, started by the first
+// copy and joined by the destructor; everything handed in is done (or skipped, when cancelled)
+// before that. Thread-safe.
 #pragma once
 
 #include <pthread.h>
@@ -32,9 +33,9 @@ class HostQueue {
     std::vector<hal::FencePtr> waits;
     const std::atomic<bool>* cancel = nullptr;  // must outlive the fence
   };
-  // Copies after `waits`; a failed wait fails the copy with its status. On the virtual clock a copy takes no time: no
-  // profile says what the host's would (it is counted, and its bytes are).
-  // Its fence carries kResourceExhausted when the system gives no thread.
+  // Copies after `waits`; a failed wait fails the copy with its status. On the virtual clock a copy
+  // takes no time: no profile says what the host's would (it is counted, and its bytes are). Its
+  // fence carries kResourceExhausted when the system gives no thread.
   hal::FencePtr Submit(Copy copy);
 
  private:

@@ -22,7 +22,8 @@ std::string SlotName(const format::Slot& slot, std::size_t number) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Plan>> Plan::Bind(std::shared_ptr<const format::Package> package, std::uint32_t program,
+Result<std::shared_ptr<const Plan>> Plan::Bind(std::shared_ptr<const format::Package> package,
+                                               std::uint32_t program,
                                                std::span<const hal::DevicePtr> devices) {
   std::shared_ptr<Plan> plan(new Plan);
   plan->package_ = std::move(package);
@@ -34,7 +35,8 @@ Result<std::shared_ptr<const Plan>> Plan::Bind(std::shared_ptr<const format::Pac
     const format::Program& p = plan->program();
     if (p.blocks.empty()) return DataCorrupt("no entry block: compile the package again");
     const std::vector<format::Step>& steps = p.blocks[0].steps;
-    for (std::size_t i = 0; i < steps.size(); ++i) NPUKIT_RETURN_IF_ERROR(plan->BindStep(steps[i], i));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      NPUKIT_RETURN_IF_ERROR(plan->BindStep(steps[i], i));
     return plan->ImportConstants(devices);
   };
   if (Status s = bind(); !s.ok()) return s.WithContext(where);
@@ -45,11 +47,13 @@ Status Plan::CheckSlots() {
   const format::Head& head = package_->head();
   const format::Program& p = program();
   if (p.input_types.size() != head.inputs.size() || p.output_types.size() != head.outputs.size()) {
-    return DataCorrupt(Cat("expected ", head.inputs.size(), " inputs and ", head.outputs.size(), " outputs, found ",
-                           p.input_types.size(), " and ", p.output_types.size()));
+    return DataCorrupt(Cat("expected ", head.inputs.size(), " inputs and ", head.outputs.size(),
+                           " outputs, found ", p.input_types.size(), " and ",
+                           p.output_types.size()));
   }
   if (p.arena_bytes > kMaxArenaBytes) {
-    return ResourceExhausted(Cat("an arena of ", p.arena_bytes, " bytes, the limit is ", kMaxArenaBytes));
+    return ResourceExhausted(
+        Cat("an arena of ", p.arena_bytes, " bytes, the limit is ", kMaxArenaBytes));
   }
   output_slots_.assign(head.outputs.size(), kNoSlot);
   for (std::size_t i = 0; i < p.slots.size(); ++i) {
@@ -63,35 +67,44 @@ Status Plan::CheckSlots() {
     const tensor::Type* expected = nullptr;
     switch (slot.kind) {
       case SlotKind::kInput:
-        if (slot.index >= p.input_types.size()) return DataCorrupt(Cat(SlotName(slot, i), ": no input ", slot.index));
+        if (slot.index >= p.input_types.size())
+          return DataCorrupt(Cat(SlotName(slot, i), ": no input ", slot.index));
         expected = &p.input_types[slot.index];
         break;
       case SlotKind::kOutput:
-        if (slot.index >= p.output_types.size()) return DataCorrupt(Cat(SlotName(slot, i), ": no output ", slot.index));
+        if (slot.index >= p.output_types.size())
+          return DataCorrupt(Cat(SlotName(slot, i), ": no output ", slot.index));
         if (output_slots_[slot.index] != kNoSlot) {
-          return DataCorrupt(Cat(SlotName(slot, i), ": output ", slot.index, " already has a slot"));
+          return DataCorrupt(
+              Cat(SlotName(slot, i), ": output ", slot.index, " already has a slot"));
         }
         output_slots_[slot.index] = static_cast<std::uint32_t>(i);
         expected = &p.output_types[slot.index];
         break;
       case SlotKind::kFixed:
-        if (slot.offset > p.arena_bytes || *bytes > p.arena_bytes - slot.offset || slot.offset % kAlignment != 0) {
-          return DataCorrupt(Cat(SlotName(slot, i), ": ", *bytes, " bytes at ", slot.offset, " in an arena of ",
-                                 p.arena_bytes, " (offsets are multiples of ", kAlignment, ")"));
+        if (slot.offset > p.arena_bytes || *bytes > p.arena_bytes - slot.offset ||
+            slot.offset % kAlignment != 0) {
+          return DataCorrupt(Cat(SlotName(slot, i), ": ", *bytes, " bytes at ", slot.offset,
+                                 " in an arena of ", p.arena_bytes, " (offsets are multiples of ",
+                                 kAlignment, ")"));
         }
         break;
       case SlotKind::kConstant:
-        if (slot.index >= head.weights.size()) return DataCorrupt(Cat(SlotName(slot, i), ": no weight ", slot.index));
+        if (slot.index >= head.weights.size())
+          return DataCorrupt(Cat(SlotName(slot, i), ": no weight ", slot.index));
         if (head.weights[slot.index].length != *bytes) {
-          return DataCorrupt(Cat(SlotName(slot, i), ": expected ", *bytes, " bytes, found a weight of ",
-                                 head.weights[slot.index].length));
+          return DataCorrupt(Cat(SlotName(slot, i), ": expected ", *bytes,
+                                 " bytes, found a weight of ", head.weights[slot.index].length));
         }
         break;
       default:
-        return Unsupported(Cat(SlotName(slot, i), " is laid out at run time; this version runs fixed slots: update npukit"));
+        return Unsupported(
+            Cat(SlotName(slot, i),
+                " is laid out at run time; this version runs fixed slots: update npukit"));
     }
     if (expected != nullptr && !(*expected == slot.type)) {
-      return DataCorrupt(Cat(SlotName(slot, i), ": expected ", expected->ToString(), ", found ", slot.type.ToString()));
+      return DataCorrupt(Cat(SlotName(slot, i), ": expected ", expected->ToString(), ", found ",
+                             slot.type.ToString()));
     }
     slots_.push_back(std::move(planned));
   }
@@ -107,8 +120,9 @@ Status Plan::LoadExecutables(std::span<const hal::DevicePtr> devices) {
   for (std::size_t i = 0; i < program().executables.size(); ++i) {
     const format::ExecutableInfo& info = program().executables[i];
     const std::string where = Cat("executable ", i, " (", Printable(info.device), ")");
-    const auto device = std::find_if(devices.begin(), devices.end(),
-                                     [&](const hal::DevicePtr& d) { return d && d->info().name == info.device; });
+    const auto device = std::find_if(devices.begin(), devices.end(), [&](const hal::DevicePtr& d) {
+      return d && d->info().name == info.device;
+    });
     if (device == devices.end()) return NotFound(Cat(where, ": that device is not open"));
     auto blob = package_->Blob(info.blob_segment);
     if (!blob.ok()) return blob.status().WithContext(where);
@@ -123,7 +137,8 @@ Status Plan::LoadExecutables(std::span<const hal::DevicePtr> devices) {
     Loaded e{.device = static_cast<std::size_t>(device - devices.begin()), .executable = *loaded};
     e.scratch_bytes = std::max(info.scratch_bytes, e.executable->scratch_bytes());
     if (e.scratch_bytes > kMaxArenaBytes) {
-      return ResourceExhausted(Cat(where, ": ", e.scratch_bytes, " bytes of scratch, the limit is ", kMaxArenaBytes));
+      return ResourceExhausted(
+          Cat(where, ": ", e.scratch_bytes, " bytes of scratch, the limit is ", kMaxArenaBytes));
     }
     scratch = std::max(scratch, e.scratch_bytes);
     device_bytes_ += e.executable->memory_bytes();
@@ -142,15 +157,20 @@ Status Plan::BindStep(const format::Step& step, std::size_t number) {
     }
   }
   switch (step.kind) {
-    case StepKind::kRelease: return OkStatus();  // fixed slots live as long as the arena
+    case StepKind::kRelease:
+      return OkStatus();  // fixed slots live as long as the arena
     case StepKind::kIf:
-      return Unsupported(Cat(StepName(number), " is a branch (if); this version runs straight programs: update npukit"));
+      return Unsupported(
+          Cat(StepName(number),
+              " is a branch (if); this version runs straight programs: update npukit"));
     case StepKind::kLoop:
-      return Unsupported(Cat(StepName(number), " is a loop; this version runs straight programs: update npukit"));
+      return Unsupported(
+          Cat(StepName(number), " is a loop; this version runs straight programs: update npukit"));
     case StepKind::kCopy:
       if (step.inputs.size() != 1 || step.outputs.size() != 1 ||
           !(slots_[step.inputs[0]].slot->type == slots_[step.outputs[0]].slot->type)) {
-        return DataCorrupt(Cat(StepName(number), ": a copy needs one source and one destination of the same type"));
+        return DataCorrupt(Cat(StepName(number),
+                               ": a copy needs one source and one destination of the same type"));
       }
       has_copies_ = true;
       break;
@@ -167,32 +187,36 @@ Status Plan::BindStep(const format::Step& step, std::size_t number) {
       NPUKIT_RETURN_IF_ERROR(CheckTypes(planned, number));
       break;
     }
-    default: return Unsupported(Cat(StepName(number), " is of kind ", static_cast<int>(step.kind), ": update npukit"));
+    default:
+      return Unsupported(
+          Cat(StepName(number), " is of kind ", static_cast<int>(step.kind), ": update npukit"));
   }
   for (const std::uint32_t s : step.outputs) {
     if (slots_[s].slot->kind == SlotKind::kInput || slots_[s].slot->kind == SlotKind::kConstant) {
-      return DataCorrupt(Cat(StepName(number), " writes ", SlotName(*slots_[s].slot, s), ", which is read-only"));
+      return DataCorrupt(
+          Cat(StepName(number), " writes ", SlotName(*slots_[s].slot, s), ", which is read-only"));
     }
   }
   steps_.push_back(std::move(planned));
   return OkStatus();
 }
 
-// What the blob computes must be what the program says: a device writes as much as its blob's types tell it to.
+// What the blob computes must be what the program says: a device writes as much as its blob's types
+// tell it to.
 Status Plan::CheckTypes(const PlanStep& step, std::size_t number) const {
   std::vector<tensor::Type> inputs;
   for (const std::uint32_t s : step.inputs) inputs.push_back(slots_[s].slot->type);
   auto outputs = step.executable->Prepare(inputs);
   if (!outputs.ok()) return outputs.status().WithContext(StepName(number));
   if (outputs->size() != step.outputs.size()) {
-    return DataCorrupt(Cat(StepName(number), ": expected ", step.outputs.size(), " outputs, its blob has ",
-                           outputs->size()));
+    return DataCorrupt(Cat(StepName(number), ": expected ", step.outputs.size(),
+                           " outputs, its blob has ", outputs->size()));
   }
   for (std::size_t i = 0; i < outputs->size(); ++i) {
     const tensor::Type& expected = slots_[step.outputs[i]].slot->type;
     if (!((*outputs)[i] == expected)) {
-      return DataCorrupt(Cat(StepName(number), " output ", i, ": expected ", expected.ToString(), ", its blob gives ",
-                             (*outputs)[i].ToString()));
+      return DataCorrupt(Cat(StepName(number), " output ", i, ": expected ", expected.ToString(),
+                             ", its blob gives ", (*outputs)[i].ToString()));
     }
   }
   return OkStatus();

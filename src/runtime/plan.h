@@ -1,5 +1,6 @@
-// A program bound to open devices: executables loaded once with their weights as views of the mapped package, slots
-// resolved to places, everything of the package that is used later checked here. Immutable after Bind; any thread.
+// A program bound to open devices: executables loaded once with their weights as views of the
+// mapped package, slots resolved to places, everything of the package that is used later checked
+// here. Immutable after Bind; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +19,27 @@ namespace npukit::runtime {
 struct PlanSlot {
   const format::Slot* slot = nullptr;
   std::uint64_t bytes = 0;
-  DeviceMask devices = 0;   // that touch it
-  SharedMemory constant;    // kConstant: the mapped weight
+  DeviceMask devices = 0;  // that touch it
+  SharedMemory constant;   // kConstant: the mapped weight
 };
 
 struct PlanStep {
-  format::StepKind kind = format::StepKind::kCall;  // kCall or kCopy; kRelease has nothing to do on fixed slots
-  std::size_t device = 0;                           // kCall: index into the session's devices
-  hal::ExecutablePtr executable;                    // kCall
-  std::uint64_t scratch_bytes = 0;                  // kCall
-  std::vector<std::uint32_t> inputs;                // slots
+  format::StepKind kind =
+      format::StepKind::kCall;        // kCall or kCopy; kRelease has nothing to do on fixed slots
+  std::size_t device = 0;             // kCall: index into the session's devices
+  hal::ExecutablePtr executable;      // kCall
+  std::uint64_t scratch_bytes = 0;    // kCall
+  std::vector<std::uint32_t> inputs;  // slots
   std::vector<std::uint32_t> outputs;
 };
 
 class Plan {
  public:
-  // `devices` are all the session's; executables name theirs by DeviceInfo::name. kDataCorrupt: the program contradicts
-  // itself or its blobs. kUnsupported: it needs something this version does not run (names it).
-  static Result<std::shared_ptr<const Plan>> Bind(std::shared_ptr<const format::Package> package, std::uint32_t program,
+  // `devices` are all the session's; executables name theirs by DeviceInfo::name. kDataCorrupt: the
+  // program contradicts itself or its blobs. kUnsupported: it needs something this version does not
+  // run (names it).
+  static Result<std::shared_ptr<const Plan>> Bind(std::shared_ptr<const format::Package> package,
+                                                  std::uint32_t program,
                                                   std::span<const hal::DevicePtr> devices);
 
   std::uint32_t program_index() const { return index_; }
@@ -44,11 +48,14 @@ class Plan {
   const std::vector<PlanStep>& steps() const { return steps_; }
   std::uint32_t output_slot(std::size_t output) const { return output_slots_[output]; }
   DeviceMask devices() const { return devices_; }
-  // Arena: the fixed slots, then one scratch area for whichever step runs (steps of one run never overlap in time).
+  // Arena: the fixed slots, then one scratch area for whichever step runs (steps of one run never
+  // overlap in time).
   std::uint64_t scratch_offset() const { return scratch_offset_; }
   std::uint64_t arena_bytes() const { return arena_bytes_; }
   bool has_copies() const { return has_copies_; }
-  std::uint64_t device_bytes() const { return device_bytes_; }  // what executables hold beside the package
+  std::uint64_t device_bytes() const {
+    return device_bytes_;
+  }  // what executables hold beside the package
 
  private:
   Plan() = default;

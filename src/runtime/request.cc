@@ -1,5 +1,6 @@
-// One run: choose a program, bind memory, submit every step at once (each waits for the one before on its device's queue),
-// wait for the last. No thread belongs to a request; the caller of Wait does what is left to do.
+// One run: choose a program, bind memory, submit every step at once (each waits for the one before
+// on its device's queue), wait for the last. No thread belongs to a request; the caller of Wait
+// does what is left to do.
 #include <algorithm>
 #include <cstring>
 
@@ -36,13 +37,15 @@ bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t 
   return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
 }
 
-Result<std::size_t> FindName(const std::vector<format::ValueSpec>& specs, const std::string& name, const char* what) {
+Result<std::size_t> FindName(const std::vector<format::ValueSpec>& specs, const std::string& name,
+                             const char* what) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name == name) return i;
   }
   std::vector<std::string> names;
   for (const format::ValueSpec& s : specs) names.push_back(Printable(s.name));
-  return InvalidArgument(Cat("no ", what, " '", Printable(name), "'; the model has: ", Join(names, ", ")));
+  return InvalidArgument(
+      Cat("no ", what, " '", Printable(name), "'; the model has: ", Join(names, ", ")));
 }
 
 }  // namespace
@@ -92,15 +95,16 @@ struct Request::Impl {
   std::vector<CopyBack> copy_back;
   std::vector<hal::FencePtr> fences;  // one per step
   std::int64_t submitted_ns = 0;
-  std::int64_t arrival_ns = 0;        // by the program's clock
-  std::vector<void*> results;         // by output
+  std::int64_t arrival_ns = 0;  // by the program's clock
+  std::vector<void*> results;   // by output
   Status last;
   Account account;
 };
 
 Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].bound) return InvalidArgument(Cat("input '", Printable(head().inputs[i].name), "' is not bound"));
+    if (!inputs[i].bound)
+      return InvalidArgument(Cat("input '", Printable(head().inputs[i].name), "' is not bound"));
   }
   for (const std::shared_ptr<const Plan>& p : session->plans) {
     const std::vector<tensor::Type>& types = p->program().input_types;
@@ -127,17 +131,20 @@ Status Request::Impl::CheckOutputs(const Plan& p) const {
     const std::string name = Printable(head().outputs[i].name);
     if (outputs[i].bytes < needed) {
       return InvalidArgument(Cat("output '", name, "': expected at least ", needed, " bytes for ",
-                                 p.program().output_types[i].ToString(), ", found ", outputs[i].bytes));
+                                 p.program().output_types[i].ToString(), ", found ",
+                                 outputs[i].bytes));
     }
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (Overlap(outputs[i].data, needed, inputs[k].data, inputs[k].bytes)) {
-        return InvalidArgument(Cat("output '", name, "' is bound over input '", Printable(head().inputs[k].name),
+        return InvalidArgument(Cat("output '", name, "' is bound over input '",
+                                   Printable(head().inputs[k].name),
                                    "': an input may still be read after an output is written"));
       }
     }
     for (std::size_t k = 0; k < i; ++k) {
       if (Overlap(outputs[i].data, needed, outputs[k].data, p.slots()[p.output_slot(k)].bytes)) {
-        return InvalidArgument(Cat("output '", name, "' is bound over output '", Printable(head().outputs[k].name), "'"));
+        return InvalidArgument(Cat("output '", name, "' is bound over output '",
+                                   Printable(head().outputs[k].name), "'"));
       }
     }
   }
@@ -147,7 +154,8 @@ Status Request::Impl::CheckOutputs(const Plan& p) const {
 Result<SharedMemory*> Request::Impl::Own(std::size_t slot) {
   if (!own[slot].valid()) {
     const PlanSlot& s = plan->slots()[slot];
-    NPUKIT_ASSIGN_OR_RETURN(own[slot], SharedMemory::Allocate(session->devices, s.devices, s.bytes));
+    NPUKIT_ASSIGN_OR_RETURN(own[slot],
+                            SharedMemory::Allocate(session->devices, s.devices, s.bytes));
   }
   return &own[slot];
 }
@@ -155,15 +163,17 @@ Result<SharedMemory*> Request::Impl::Own(std::size_t slot) {
 Status Request::Impl::PrepareInput(std::size_t slot, const BoundInput& bound) {
   const PlanSlot& s = plan->slots()[slot];
   if (s.bytes > 0) {
-    // Const is cast away for the devices' one kind of buffer; Plan::Bind made sure that no step writes an input.
-    auto memory = SharedMemory::Import(session->devices, s.devices, const_cast<void*>(bound.data), s.bytes);
+    // Const is cast away for the devices' one kind of buffer; Plan::Bind made sure that no step
+    // writes an input.
+    auto memory =
+        SharedMemory::Import(session->devices, s.devices, const_cast<void*>(bound.data), s.bytes);
     if (memory.ok()) {
       io[slot] = std::move(*memory);
       return OkStatus();
     }
     if (memory.status().code() != Code::kUnsupported) return memory.status();
   }
-  NPUKIT_ASSIGN_OR_RETURN(SharedMemory* staging, Own(slot));
+  NPUKIT_ASSIGN_OR_RETURN(SharedMemory * staging, Own(slot));
   if (s.bytes > 0) {
     std::memcpy(staging->host(), bound.data, s.bytes);
     CountCopy(s.bytes);
@@ -182,12 +192,12 @@ Status Request::Impl::PrepareOutput(std::size_t slot, const BoundOutput& bound) 
       return OkStatus();
     }
     if (memory.status().code() != Code::kUnsupported) return memory.status();
-    NPUKIT_ASSIGN_OR_RETURN(SharedMemory* staging, Own(slot));
+    NPUKIT_ASSIGN_OR_RETURN(SharedMemory * staging, Own(slot));
     copy_back.push_back({staging->host(), bound.data, s.bytes});
     io[slot] = *staging;
     return OkStatus();
   }
-  NPUKIT_ASSIGN_OR_RETURN(SharedMemory* memory, Own(slot));
+  NPUKIT_ASSIGN_OR_RETURN(SharedMemory * memory, Own(slot));
   results[s.slot->index] = memory->host();
   io[slot] = *memory;
   return OkStatus();
@@ -201,8 +211,10 @@ Status Request::Impl::PrepareMemory() {
   copy_back.clear();
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const format::Slot& slot = *slots[i].slot;
-    if (slot.kind == format::SlotKind::kInput) NPUKIT_RETURN_IF_ERROR(PrepareInput(i, inputs[slot.index]));
-    if (slot.kind == format::SlotKind::kOutput) NPUKIT_RETURN_IF_ERROR(PrepareOutput(i, outputs[slot.index]));
+    if (slot.kind == format::SlotKind::kInput)
+      NPUKIT_RETURN_IF_ERROR(PrepareInput(i, inputs[slot.index]));
+    if (slot.kind == format::SlotKind::kOutput)
+      NPUKIT_RETURN_IF_ERROR(PrepareOutput(i, outputs[slot.index]));
   }
   return OkStatus();
 }
@@ -210,27 +222,36 @@ Status Request::Impl::PrepareMemory() {
 std::byte* Request::Impl::HostOf(std::uint32_t slot) const {
   const PlanSlot& s = plan->slots()[slot];
   switch (s.slot->kind) {
-    case format::SlotKind::kFixed: return arena.host() + s.slot->offset;
-    case format::SlotKind::kConstant: return s.constant.host();
-    default: return io[slot].host();
+    case format::SlotKind::kFixed:
+      return arena.host() + s.slot->offset;
+    case format::SlotKind::kConstant:
+      return s.constant.host();
+    default:
+      return io[slot].host();
   }
 }
 
 hal::Binding Request::Impl::BindingOf(std::uint32_t slot, std::size_t device) const {
   const PlanSlot& s = plan->slots()[slot];
   switch (s.slot->kind) {
-    case format::SlotKind::kFixed: return {arena.on(device), s.slot->offset, s.slot->type};
-    case format::SlotKind::kConstant: return {s.constant.on(device), 0, s.slot->type};
-    default: return {io[slot].on(device), 0, s.slot->type};
+    case format::SlotKind::kFixed:
+      return {arena.on(device), s.slot->offset, s.slot->type};
+    case format::SlotKind::kConstant:
+      return {s.constant.on(device), 0, s.slot->type};
+    default:
+      return {io[slot].on(device), 0, s.slot->type};
   }
 }
 
-Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step, const hal::FencePtr& previous) {
+Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step,
+                                                const hal::FencePtr& previous) {
   if (step.kind == format::StepKind::kCopy) {
     const std::uint64_t bytes = plan->slots()[step.inputs[0]].bytes;
     CountCopy(bytes);
-    HostQueue::Copy copy{.from = HostOf(step.inputs[0]), .to = HostOf(step.outputs[0]),
-                         .bytes = static_cast<std::size_t>(bytes), .cancel = &cancel};
+    HostQueue::Copy copy{.from = HostOf(step.inputs[0]),
+                         .to = HostOf(step.outputs[0]),
+                         .bytes = static_cast<std::size_t>(bytes),
+                         .cancel = &cancel};
     if (previous != nullptr) copy.waits.push_back(previous);
     return session->host->Submit(std::move(copy));
   }
@@ -239,8 +260,10 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step, const hal:
   for (const std::uint32_t s : step.inputs) work.inputs.push_back(BindingOf(s, step.device));
   for (const std::uint32_t s : step.outputs) work.outputs.push_back(BindingOf(s, step.device));
   if (step.scratch_bytes > 0) {
-    work.scratch = {arena.on(step.device), plan->scratch_offset(),
-                    tensor::Type::Tensor(tensor::DType::kU8, tensor::Dims{static_cast<std::int64_t>(step.scratch_bytes)})};
+    work.scratch = {
+        arena.on(step.device), plan->scratch_offset(),
+        tensor::Type::Tensor(tensor::DType::kU8,
+                             tensor::Dims{static_cast<std::int64_t>(step.scratch_bytes)})};
   }
   if (previous != nullptr) work.waits.push_back(previous);
   work.cancel = &cancel;
@@ -248,14 +271,16 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step, const hal:
 }
 
 Status Request::Impl::Finish() {
-  if (!fences.empty()) fences.back()->Wait().ok();  // the chain's end; the loop below asks each how it went
+  if (!fences.empty())
+    fences.back()->Wait().ok();  // the chain's end; the loop below asks each how it went
   Status first;
   for (std::size_t i = 0; i < fences.size(); ++i) {
     Status s = fences[i]->Wait();
     if (s.ok() || !first.ok()) continue;
     const PlanStep& step = plan->steps()[i];
-    const std::string where = step.kind == format::StepKind::kCall ? session->devices[step.device]->info().description
-                                                                   : std::string("copy");
+    const std::string where = step.kind == format::StepKind::kCall
+                                  ? session->devices[step.device]->info().description
+                                  : std::string("copy");
     first = s.code() == Code::kCancelled ? s : s.WithContext(Cat("step ", i, " (", where, ")"));
   }
   // Refused half-way, nothing was computed whole: staging memory is not an answer.
@@ -310,7 +335,8 @@ void Request::Impl::FillAccount() {
   if (one_clock) {
     account.latency_ns = static_cast<double>(end_ns - arrival_ns);
   } else {
-    // Steps by different clocks have no common axis: their lengths add up, and the sum is of the weakest kind.
+    // Steps by different clocks have no common axis: their lengths add up, and the sum is of the
+    // weakest kind.
     account.latency_ns = sum_ns;
     for (const StepAccount& s : account.steps) account.kind = std::min(account.kind, s.kind);
   }
@@ -326,10 +352,11 @@ void Request::Impl::FillAccount() {
 Request::Request(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Request::~Request() = default;
 
-Status Request::BindInput(const std::string& name, tensor::DType t, const tensor::Dims& dims, const void* data,
-                          std::uint64_t bytes) {
+Status Request::BindInput(const std::string& name, tensor::DType t, const tensor::Dims& dims,
+                          const void* data, std::uint64_t bytes) {
   Impl& r = *impl_;
-  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before binding");
+  if (r.state == Impl::State::kBusy)
+    return InvalidArgument("the request is running: wait before binding");
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().inputs, name, "input"));
   const std::string where = Cat("input '", Printable(name), "': ");
   std::vector<std::string> expected;
@@ -338,14 +365,16 @@ Status Request::BindInput(const std::string& name, tensor::DType t, const tensor
     const tensor::Type& type = p->program().input_types[index];
     if (type.dtype == t && type.dims() == dims) match = &type;
     std::string text = type.ToString();
-    if (std::find(expected.begin(), expected.end(), text) == expected.end()) expected.push_back(std::move(text));
+    if (std::find(expected.begin(), expected.end(), text) == expected.end())
+      expected.push_back(std::move(text));
   }
   if (match == nullptr) {
-    return InvalidArgument(Cat(where, "expected ", Join(expected, " or "), ", found ", tensor::DTypeName(t), "[",
-                               JoinInts(dims, ", "), "]"));
+    return InvalidArgument(Cat(where, "expected ", Join(expected, " or "), ", found ",
+                               tensor::DTypeName(t), "[", JoinInts(dims, ", "), "]"));
   }
   if (bytes != *match->bytes()) {
-    return InvalidArgument(Cat(where, "expected ", *match->bytes(), " bytes for ", match->ToString(), ", found ", bytes));
+    return InvalidArgument(Cat(where, "expected ", *match->bytes(), " bytes for ",
+                               match->ToString(), ", found ", bytes));
   }
   if (data == nullptr && bytes > 0) return InvalidArgument(Cat(where, "no data"));
   r.inputs[index] = {.bound = true, .dtype = t, .dims = dims, .data = data, .bytes = bytes};
@@ -354,16 +383,19 @@ Status Request::BindInput(const std::string& name, tensor::DType t, const tensor
 
 Status Request::BindOutput(const std::string& name, void* data, std::uint64_t bytes) {
   Impl& r = *impl_;
-  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before binding");
+  if (r.state == Impl::State::kBusy)
+    return InvalidArgument("the request is running: wait before binding");
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().outputs, name, "output"));
-  if (data == nullptr && bytes > 0) return InvalidArgument(Cat("output '", Printable(name), "': no memory"));
+  if (data == nullptr && bytes > 0)
+    return InvalidArgument(Cat("output '", Printable(name), "': no memory"));
   r.outputs[index] = {.data = data, .bytes = bytes};
   return OkStatus();
 }
 
 Status Request::Submit() {
   Impl& r = *impl_;
-  if (r.state == Impl::State::kBusy) return InvalidArgument("the request is running: wait before submitting it again");
+  if (r.state == Impl::State::kBusy)
+    return InvalidArgument("the request is running: wait before submitting it again");
   NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, r.Choose());
   NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(*plan));
   if (r.plan != plan) r.own.clear();
@@ -379,7 +411,8 @@ Status Request::Submit() {
   if (r.session->virtual_clock) {
     r.arrival_ns = r.session->virtual_now_ns.load();
     previous = hal::DoneFence(
-        OkStatus(), {.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
+        OkStatus(),
+        {.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
   } else {
     r.arrival_ns = r.submitted_ns;
   }
@@ -387,7 +420,8 @@ Status Request::Submit() {
     auto fence = r.SubmitStep(step, previous);
     if (!fence.ok()) {
       r.cancel.store(true);
-      r.Finish().ok();  // what was submitted ends first; its status matters less than why the rest was refused
+      r.Finish().ok();  // what was submitted ends first; its status matters less than why the rest
+                        // was refused
       r.last = fence.status().WithContext(Cat("step ", &step - r.plan->steps().data()));
       return r.last;
     }
@@ -417,9 +451,12 @@ Result<tensor::Value> Request::Output(const std::string& name) const {
 
 Status Request::Completed() const {
   switch (impl_->state) {
-    case Impl::State::kNew: return InvalidArgument("nothing was submitted");
-    case Impl::State::kBusy: return InvalidArgument("the request is running: wait for it first");
-    case Impl::State::kDone: return impl_->last;
+    case Impl::State::kNew:
+      return InvalidArgument("nothing was submitted");
+    case Impl::State::kBusy:
+      return InvalidArgument("the request is running: wait for it first");
+    case Impl::State::kDone:
+      return impl_->last;
   }
   return impl_->last;
 }

@@ -23,15 +23,19 @@ Result<int> ThreadCount(int asked) {
   if (const char* text = std::getenv("NPUKIT_THREADS"); text != nullptr && *text != '\0') {
     std::int64_t n = 0;
     if (!ParseInt64(text, &n) || n < 1 || n > kMaxThreads) {
-      return InvalidArgument(Cat("NPUKIT_THREADS: expected 1 to ", kMaxThreads, ", found '", Printable(text), "'"));
+      return InvalidArgument(
+          Cat("NPUKIT_THREADS: expected 1 to ", kMaxThreads, ", found '", Printable(text), "'"));
     }
     return static_cast<int>(n);
   }
-  return std::max(1, static_cast<int>(std::min<unsigned>(std::thread::hardware_concurrency(), kMaxThreads)));
+  return std::max(
+      1, static_cast<int>(std::min<unsigned>(std::thread::hardware_concurrency(), kMaxThreads)));
 }
 
-// A program behind another one for the same input types can never be chosen: binding it would only cost.
-std::vector<std::uint32_t> WithoutShadowed(const format::Head& head, const std::vector<std::uint32_t>& ranked) {
+// A program behind another one for the same input types can never be chosen: binding it would only
+// cost.
+std::vector<std::uint32_t> WithoutShadowed(const format::Head& head,
+                                           const std::vector<std::uint32_t>& ranked) {
   std::vector<std::uint32_t> kept;
   for (const std::uint32_t p : ranked) {
     const bool shadowed = std::any_of(kept.begin(), kept.end(), [&](std::uint32_t k) {
@@ -44,12 +48,14 @@ std::vector<std::uint32_t> WithoutShadowed(const format::Head& head, const std::
 
 class DeviceTable {
  public:
-  DeviceTable(const DeviceOpener& opener, const hal::OpenOptions& options) : opener_(opener), options_(options) {}
+  DeviceTable(const DeviceOpener& opener, const hal::OpenOptions& options)
+      : opener_(opener), options_(options) {}
 
   // Opens what `program` needs; each device once, a failure is remembered.
   Status OpenFor(const format::Program& program) {
     for (const format::ExecutableInfo& e : program.executables) {
-      const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const Tried& t) { return t.name == e.device; });
+      const auto known = std::find_if(tried_.begin(), tried_.end(),
+                                      [&](const Tried& t) { return t.name == e.device; });
       if (known != tried_.end()) {
         NPUKIT_RETURN_IF_ERROR(known->status);
         continue;
@@ -57,7 +63,8 @@ class DeviceTable {
       auto device = opener_(e.device, options_);
       tried_.push_back({e.device, device.status()});
       NPUKIT_RETURN_IF_ERROR(device.status());
-      if (devices_.size() == kMaxDevices) return ResourceExhausted(Cat("more than ", kMaxDevices, " devices"));
+      if (devices_.size() == kMaxDevices)
+        return ResourceExhausted(Cat("more than ", kMaxDevices, " devices"));
       devices_.push_back(std::move(*device));
     }
     return OkStatus();
@@ -78,7 +85,8 @@ class DeviceTable {
 }  // namespace
 
 Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const format::Package> package,
-                                               const SessionOptions& options, const DeviceOpener& opener) {
+                                               const SessionOptions& options,
+                                               const DeviceOpener& opener) {
   if (package == nullptr) return InvalidArgument("no package");
   const format::Head& head = package->head();
   if (!head.states.empty()) {
@@ -89,7 +97,8 @@ Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const format::Pac
   if (spec.devices.empty()) {  // left as it is: whatever there is
     NPUKIT_ASSIGN_OR_RETURN(spec, DeviceSpec::Parse("AUTO"));
   }
-  NPUKIT_ASSIGN_OR_RETURN(std::vector<std::uint32_t> ranked, RankPrograms(head, spec, options.precision));
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<std::uint32_t> ranked,
+                          RankPrograms(head, spec, options.precision));
 
   auto impl = std::make_shared<Impl>();
   hal::OpenOptions open;
@@ -108,7 +117,9 @@ Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const format::Pac
     if (s.ok()) {
       usable.push_back(p);
     } else if (spec.policy == DeviceSpec::Policy::kAuto && s.code() == Code::kUnsupported) {
-      if (absent.ok()) absent = s;  // AUTO goes on without a device that is not here; device_description says what is
+      if (absent.ok())
+        absent =
+            s;  // AUTO goes on without a device that is not here; device_description says what is
     } else {
       return s;
     }
@@ -122,7 +133,8 @@ Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const format::Pac
   DeviceMask mask = 0;
   std::set<std::uint32_t> weights;
   for (const std::uint32_t p : impl->programs) {
-    NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, Plan::Bind(package, p, impl->devices));
+    NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                            Plan::Bind(package, p, impl->devices));
     arena_bytes = std::max(arena_bytes, plan->arena_bytes());
     mask |= plan->devices();
     for (const format::ExecutableInfo& e : plan->program().executables) {

@@ -3,86 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
-#include "runtime/testing/fake_device.h"
+#include "runtime/testing/fake_session_test.h"
 
 namespace npukit::runtime {
 namespace {
 
-using testing::FakeBlob;
-using testing::FakeDevice;
-using testing::FakePackage;
 using tensor::DType;
-
-// Opens a fake NPU and a fake CPU, and keeps them for the test to hold or ask.
-struct Opener {
-  FakeDevice::Options npu{.name = "fake_npu", .device_class = "NPU"};
-  FakeDevice::Options cpu{.name = "fake_cpu", .device_class = "CPU"};
-  std::string absent;  // a device that is not on this machine
-  std::shared_ptr<FakeDevice> last_npu;
-  int opened = 0;
-
-  DeviceOpener Function() {
-    return [this](const std::string& name, const hal::OpenOptions& options) -> Result<hal::DevicePtr> {
-      if (name == absent) return Unsupported(Cat(name, " is not on this machine"));
-      if (name != npu.name && name != cpu.name) return NotFound(Cat("no device ", name));
-      ++opened;
-      auto device = std::make_shared<FakeDevice>(name == npu.name ? npu : cpu, options.virtual_clock);
-      if (name == npu.name) last_npu = device;
-      return hal::DevicePtr(device);
-    };
-  }
-};
-
-// 3 * x + 1 on the NPU, then 2 * that - 4 on the CPU: y = 6 * x - 2, by hand.
-std::vector<FakePackage::Call> MixedChain() {
-  return {{"fake_npu", {.scale = 3, .shift = 1, .cost_ns = 700, .scratch = 256}, {}},
-          {"fake_cpu", {.scale = 2, .shift = -4, .cost_ns = 300, .scratch = 64}, {}}};
-}
-
-std::shared_ptr<Session> OpenSession(const FakePackage& package, Opener& opener, const std::string& device = "AUTO") {
-  auto built = package.Build();
-  EXPECT_TRUE(built.ok()) << built.status().message();
-  if (!built.ok()) return nullptr;
-  SessionOptions options;
-  options.threads = 1;
-  options.device = *DeviceSpec::Parse(device);
-  auto session = Session::Open(*built, options, opener.Function());
-  EXPECT_TRUE(session.ok()) << session.status().message();
-  return session.ok() ? *session : nullptr;
-}
-
-Status OpenStatus(const FakePackage& package, Opener& opener, const std::string& device = "AUTO") {
-  auto built = package.Build();
-  if (!built.ok()) return built.status();
-  SessionOptions options;
-  options.threads = 1;
-  options.device = *DeviceSpec::Parse(device);
-  return Session::Open(*built, options, opener.Function()).status();
-}
-
-std::vector<float> Ramp(std::size_t n) {
-  std::vector<float> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(i) * 0.5f - 3;
-  return v;
-}
-
-std::vector<float> Affine(const std::vector<float>& x, float scale, float shift) {
-  std::vector<float> y(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] = scale * x[i] + shift;
-  return y;
-}
-
-Status Bind(Request& r, const std::vector<float>& x) {
-  return r.BindInput("x", DType::kF32, {static_cast<std::int64_t>(x.size())}, x.data(), x.size() * sizeof(float));
-}
-
-#define ASSERT_OK(expr)                              \
-  do {                                               \
-    const ::npukit::Status s_ = (expr);              \
-    ASSERT_TRUE(s_.ok()) << s_.message();            \
-  } while (false)
+using testing::Affine;
+using testing::Bind;
+using testing::FakePackage;
+using testing::MixedChain;
+using testing::Opener;
+using testing::OpenSession;
+using testing::OpenStatus;
+using testing::Ramp;
 
 TEST(Session, RunsAMixedProgramAndReadsTheOutput) {
   FakePackage package;
@@ -115,7 +52,8 @@ TEST(Session, WeightsAreUsedFromThePackage) {
   ASSERT_OK(Bind(*request, x));
   ASSERT_OK(request->Run());
   const auto y = *request->Output("y");
-  EXPECT_EQ(std::vector<float>(y.as<float>().begin(), y.as<float>().end()), (std::vector<float>{12, 24, 36, 48}));
+  EXPECT_EQ(std::vector<float>(y.as<float>().begin(), y.as<float>().end()),
+            (std::vector<float>{12, 24, 36, 48}));
 }
 
 TEST(Session, BoundBuffersAreNotCopied) {
@@ -246,7 +184,8 @@ TEST(Session, InputShapesChooseTheProgram) {
   Opener opener;
   auto session = OpenSession(package, opener, "AUTO:NPU,CPU");
   ASSERT_NE(session, nullptr);
-  EXPECT_EQ(session->programs(), (std::vector<std::uint32_t>{0, 1}));  // the third is behind the first
+  EXPECT_EQ(session->programs(),
+            (std::vector<std::uint32_t>{0, 1}));  // the third is behind the first
   auto request = *session->NewRequest();
   for (const auto& [n, scale, program] : {std::tuple{16, 1.f, 0u}, {32, 2.f, 1u}, {16, 1.f, 0u}}) {
     const std::vector<float> x = Ramp(static_cast<std::size_t>(n));
@@ -276,172 +215,13 @@ TEST(Session, AutoGoesOnWithoutAnAbsentDeviceAndSaysWhatIsThere) {
   EXPECT_EQ(OpenStatus(package, opener, "CPU").code(), Code::kUnsupported);
 }
 
-TEST(Request, RefusesWrongNamesTypesShapesAndSizes) {
-  FakePackage package;
-  package.AddChain("NPU", 16, {{"fake_npu", {}, {}}});
-  package.AddChain("NPU", 32, {{"fake_npu", {}, {}}});
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  auto r = *session->NewRequest();
-  const std::vector<float> x = Ramp(32);
-  EXPECT_EQ(r->Submit().message(), "input 'x' is not bound");
-  EXPECT_EQ(r->Wait().code(), Code::kInvalidArgument);
-  EXPECT_EQ(r->BindInput("z", DType::kF32, {16}, x.data(), 64).message(), "no input 'z'; the model has: x");
-  EXPECT_EQ(r->BindInput("x", DType::kI64, {16}, x.data(), 128).message(),
-            "input 'x': expected fp32[16] or fp32[32], found int64[16]");
-  EXPECT_EQ(r->BindInput("x", DType::kF32, {17}, x.data(), 68).message(),
-            "input 'x': expected fp32[16] or fp32[32], found fp32[17]");
-  EXPECT_EQ(r->BindInput("x", DType::kF32, {16}, x.data(), 60).message(),
-            "input 'x': expected 64 bytes for fp32[16], found 60");
-  EXPECT_EQ(r->BindInput("x", DType::kF32, {16}, nullptr, 64).code(), Code::kInvalidArgument);
-  EXPECT_EQ(r->BindOutput("z", nullptr, 0).message(), "no output 'z'; the model has: y");
-  std::vector<float> y(15);
-  ASSERT_OK(r->BindInput("x", DType::kF32, {16}, x.data(), 64));
-  ASSERT_OK(r->BindOutput("y", y.data(), 60));
-  EXPECT_EQ(r->Submit().message(), "output 'y': expected at least 64 bytes for fp32[16], found 60");
-  EXPECT_EQ(r->Output("y").status().code(), Code::kInvalidArgument);
-}
-
-TEST(Request, RefusesAnOutputOverAnInput) {
-  FakePackage package;
-  package.AddChain("NPU", 16, {{"fake_npu", {}, {}}});
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  auto r = *session->NewRequest();
-  std::vector<float> x = Ramp(32);
-  ASSERT_OK(r->BindInput("x", DType::kF32, {16}, x.data(), 64));
-  ASSERT_OK(r->BindOutput("y", x.data() + 15, 64));
-  EXPECT_NE(r->Submit().message().find("bound over input 'x'"), std::string::npos);
-  ASSERT_OK(r->BindOutput("y", x.data() + 16, 64));
-  ASSERT_OK(r->Run());
-}
-
-TEST(Request, SubmitReturnsAtOnceAndBusyRequestsAreLeftAlone) {
-  FakePackage package;
-  package.AddChain("NPU,CPU", 16, MixedChain());
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  opener.last_npu->Hold(true);
-  auto r = *session->NewRequest();
-  const std::vector<float> x = Ramp(16);
-  ASSERT_OK(Bind(*r, x));
-  ASSERT_OK(r->Submit());  // would hang here if it waited
-  EXPECT_EQ(r->Submit().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Bind(*r, x).code(), Code::kInvalidArgument);
-  EXPECT_EQ(r->Output("y").status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(r->Completed().code(), Code::kInvalidArgument);
-  opener.last_npu->Hold(false);
-  ASSERT_OK(r->Wait());
-  ASSERT_OK(r->Wait());  // again: the same answer
-}
-
-TEST(Request, CancelEndsTheRunAndTheRequestWorksAgain) {
-  FakePackage package;
-  package.AddChain("NPU,CPU", 16, MixedChain());
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  auto r = *session->NewRequest();
-  const std::vector<float> x = Ramp(16);
-  ASSERT_OK(Bind(*r, x));
-  opener.last_npu->Hold(true);
-  ASSERT_OK(r->Submit());
-  std::thread other([&] { r->Cancel(); });
-  other.join();
-  opener.last_npu->Hold(false);
-  EXPECT_EQ(r->Wait().code(), Code::kCancelled);
-  EXPECT_EQ(r->Output("y").status().code(), Code::kCancelled);
-  ASSERT_OK(r->Run());
-  EXPECT_EQ(r->Output("y")->as<float>()[0], 6 * x[0] - 2);
-}
-
-TEST(Request, ReleasedWhileRunningEndsTheRunFirst) {
-  FakePackage package;
-  package.AddChain("NPU,CPU", 16, MixedChain());
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  opener.last_npu->Hold(true);
-  auto r = *session->NewRequest();
-  auto x = std::make_unique<std::vector<float>>(Ramp(16));
-  auto y = std::make_unique<std::vector<float>>(16);
-  ASSERT_OK(Bind(*r, *x));
-  ASSERT_OK(r->BindOutput("y", y->data(), 64));
-  ASSERT_OK(r->Submit());
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    opener.last_npu->Hold(false);
-  });
-  session.reset();  // the request keeps what it needs
-  r.reset();        // waits: after it nobody writes to y (sanitizers would see it)
-  y.reset();
-  x.reset();
-  later.join();
-}
-
-TEST(Request, AFailingStepFailsTheRunAndNamesTheStep) {
-  FakePackage package;
-  auto chain = MixedChain();
-  chain[0].blob.fail = 1;
-  package.AddChain("NPU,CPU", 16, chain);
-  package.AddChain("CPU", 32, {{"fake_cpu", {.fail = 2}, {}}});
-  package.AddChain("CPU", 48, {{"fake_cpu", {.scale = 2}, {}}});
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  auto r = *session->NewRequest();
-  const std::vector<float> x = Ramp(48);
-  ASSERT_OK(r->BindInput("x", DType::kF32, {16}, x.data(), 64));
-  const Status failed = r->Run();
-  EXPECT_EQ(failed.code(), Code::kDeviceLost);
-  EXPECT_EQ(failed.message(), "step 0 (NPU (fake)): fake: the work failed");
-  EXPECT_EQ(r->Completed().code(), Code::kDeviceLost);
-  ASSERT_OK(r->BindInput("x", DType::kF32, {32}, x.data(), 128));
-  EXPECT_EQ(r->Submit().code(), Code::kDeviceLost);  // refused by the device's queue
-  EXPECT_EQ(r->Wait().code(), Code::kDeviceLost);
-  ASSERT_OK(r->BindInput("x", DType::kF32, {48}, x.data(), 192));
-  ASSERT_OK(r->Run());
-}
-
-TEST(Request, CopyAndReleaseStepsRun) {
-  FakePackage package;
-  format::Program& p = package.AddChain("NPU", 16, {{"fake_npu", {.scale = 3, .cost_ns = 700}, {}}});
-  // x -> copy -> a -> call -> b -> copy -> y, with a release that has nothing to do.
-  const auto type = p.input_types[0];
-  p.slots.push_back({.name = "a", .type = type, .kind = format::SlotKind::kFixed, .offset = 0});
-  p.slots.push_back({.name = "b", .type = type, .kind = format::SlotKind::kFixed, .offset = 64});
-  p.arena_bytes = 128;
-  format::Step call = p.blocks[0].steps[0];
-  call.inputs = {2};
-  call.outputs = {3};
-  format::Step in{.kind = format::StepKind::kCopy, .inputs = {0}, .outputs = {2}};
-  format::Step out{.kind = format::StepKind::kCopy, .inputs = {3}, .outputs = {1}};
-  format::Step release{.kind = format::StepKind::kRelease, .inputs = {2}};
-  p.blocks[0].steps = {in, call, release, out};
-  Opener opener;
-  auto session = OpenSession(package, opener);
-  ASSERT_NE(session, nullptr);
-  auto r = *session->NewRequest();
-  const std::vector<float> x = Ramp(16);
-  ASSERT_OK(Bind(*r, x));
-  ASSERT_OK(r->Run());
-  const auto y = *r->Output("y");
-  EXPECT_EQ(std::vector<float>(y.as<float>().begin(), y.as<float>().end()), Affine(x, 3, 0));
-  EXPECT_EQ(r->account().copies, 2u);
-  EXPECT_EQ(r->account().bytes_copied, 128u);
-  EXPECT_EQ(r->account().steps.size(), 3u);
-  EXPECT_EQ(r->account().latency_ns, 700);
-}
-
 TEST(Session, RefusesWhatItDoesNotRunByName) {
   Opener opener;
   FakePackage branch;
   format::Program& p = branch.AddChain("NPU", 16, {{"fake_npu", {}, {}}});
   p.blocks.push_back(p.blocks[0]);
-  p.blocks[0].steps[0] = {.kind = format::StepKind::kIf, .inputs = {0}, .outputs = {1}, .blocks = {1, 1}};
+  p.blocks[0].steps[0] = {
+      .kind = format::StepKind::kIf, .inputs = {0}, .outputs = {1}, .blocks = {1, 1}};
   const Status no_if = OpenStatus(branch, opener);
   EXPECT_EQ(no_if.code(), Code::kUnsupported) << no_if.message();
   EXPECT_NE(no_if.message().find("branch (if)"), std::string::npos) << no_if.message();
@@ -449,7 +229,8 @@ TEST(Session, RefusesWhatItDoesNotRunByName) {
   FakePackage loop;
   format::Program& q = loop.AddChain("NPU", 16, {{"fake_npu", {}, {}}});
   q.blocks.push_back(q.blocks[0]);
-  q.blocks[0].steps[0] = {.kind = format::StepKind::kLoop, .inputs = {0}, .outputs = {1}, .blocks = {1}};
+  q.blocks[0].steps[0] = {
+      .kind = format::StepKind::kLoop, .inputs = {0}, .outputs = {1}, .blocks = {1}};
   EXPECT_NE(OpenStatus(loop, opener).message().find("loop"), std::string::npos);
 
   FakePackage state;
@@ -468,19 +249,23 @@ TEST(Session, RefusesProgramsThatContradictThemselves) {
     Opener opener;
     const Status s = OpenStatus(package, opener);
     EXPECT_FALSE(s.ok()) << what;
-    EXPECT_TRUE(s.code() == Code::kDataCorrupt || s.code() == Code::kUnsupported || s.code() == Code::kResourceExhausted ||
-                s.code() == Code::kNotFound || s.code() == Code::kInvalidArgument)
+    EXPECT_TRUE(s.code() == Code::kDataCorrupt || s.code() == Code::kUnsupported ||
+                s.code() == Code::kResourceExhausted || s.code() == Code::kNotFound ||
+                s.code() == Code::kInvalidArgument)
         << what << ": " << s.message();
   };
   refused("no block", [](format::Program& p) { p.blocks.clear(); });
   refused("slot out of range", [](format::Program& p) { p.blocks[0].steps[0].inputs = {99}; });
-  refused("executable out of range", [](format::Program& p) { p.blocks[0].steps[0].executable = 9; });
+  refused("executable out of range",
+          [](format::Program& p) { p.blocks[0].steps[0].executable = 9; });
   refused("fixed slot past the arena", [](format::Program& p) { p.slots[2].offset = 64; });
-  refused("fixed slot offset overflows", [](format::Program& p) { p.slots[2].offset = ~std::uint64_t{63}; });
+  refused("fixed slot offset overflows",
+          [](format::Program& p) { p.slots[2].offset = ~std::uint64_t{63}; });
   refused("unaligned slot", [](format::Program& p) { p.arena_bytes = 256, p.slots[2].offset = 4; });
   refused("writes an input", [](format::Program& p) { p.blocks[0].steps[0].outputs = {0}; });
   refused("input index", [](format::Program& p) { p.slots[0].index = 3; });
-  refused("output without a slot", [](format::Program& p) { p.slots[1].kind = format::SlotKind::kFixed; });
+  refused("output without a slot",
+          [](format::Program& p) { p.slots[1].kind = format::SlotKind::kFixed; });
   refused("slot of another type", [](format::Program& p) {
     p.slots[0].type = tensor::Type::Tensor(DType::kF32, tensor::Dims{8});
   });
@@ -491,12 +276,14 @@ TEST(Session, RefusesProgramsThatContradictThemselves) {
   });
   refused("no such device", [](format::Program& p) { p.executables[0].device = "other"; });
   refused("a huge arena", [](format::Program& p) { p.arena_bytes = ~std::uint64_t{0}; });
-  refused("huge scratch", [](format::Program& p) { p.executables[0].scratch_bytes = ~std::uint64_t{0}; });
+  refused("huge scratch",
+          [](format::Program& p) { p.executables[0].scratch_bytes = ~std::uint64_t{0}; });
   refused("copy between types", [](format::Program& p) {
     p.slots.push_back({.name = "c", .type = tensor::Type::Tensor(DType::kF32, tensor::Dims{4})});
     p.blocks[0].steps.push_back({.kind = format::StepKind::kCopy, .inputs = {0}, .outputs = {3}});
   });
-  refused("slot planned at run time", [](format::Program& p) { p.slots[2].kind = format::SlotKind::kDynamic; });
+  refused("slot planned at run time",
+          [](format::Program& p) { p.slots[2].kind = format::SlotKind::kDynamic; });
 }
 
 TEST(Session, SurvivesTheFailureOfAnyDeviceAllocation) {
@@ -547,11 +334,13 @@ TEST(Session, LimitsRunsInFlight) {
   ASSERT_OK(flying.back()->Run());
 }
 
-// What thread sanitizer looks at: one session shared by eight threads, two shapes, every third run cancelled or released.
+// What thread sanitizer looks at: one session shared by eight threads, two shapes, every third run
+// cancelled or released.
 TEST(Session, EightThreadsGetTheSerialAnswers) {
   FakePackage package;
   package.AddChain("NPU,CPU", 64, MixedChain());
-  package.AddChain("CPU", 128, {{"fake_cpu", {.scale = 2, .scratch = 64}, {}}, {"fake_cpu", {.scale = 3}, {}}});
+  package.AddChain("CPU", 128,
+                   {{"fake_cpu", {.scale = 2, .scratch = 64}, {}}, {"fake_cpu", {.scale = 3}, {}}});
   Opener opener;
   auto session = OpenSession(package, opener);
   ASSERT_NE(session, nullptr);
@@ -566,7 +355,8 @@ TEST(Session, EightThreadsGetTheSerialAnswers) {
         std::vector<float> x = Ramp(large ? 128 : 64);
         for (float& v : x) v += static_cast<float>(t);
         std::vector<float> y(x.size());
-        if (!Bind(*r, x).ok() || !r->BindOutput("y", y.data(), y.size() * sizeof(float)).ok() || !r->Submit().ok()) {
+        if (!Bind(*r, x).ok() || !r->BindOutput("y", y.data(), y.size() * sizeof(float)).ok() ||
+            !r->Submit().ok()) {
           ++wrong;
           continue;
         }

@@ -12,8 +12,8 @@ bool Has(DeviceMask mask, std::size_t device) { return (mask >> device & 1u) != 
 
 }  // namespace
 
-Result<SharedMemory> SharedMemory::Import(std::span<const hal::DevicePtr> devices, DeviceMask mask, void* host,
-                                          std::uint64_t bytes) {
+Result<SharedMemory> SharedMemory::Import(std::span<const hal::DevicePtr> devices, DeviceMask mask,
+                                          void* host, std::uint64_t bytes) {
   SharedMemory m;
   m.host_ = static_cast<std::byte*>(host);
   m.bytes_ = bytes;
@@ -25,9 +25,10 @@ Result<SharedMemory> SharedMemory::Import(std::span<const hal::DevicePtr> device
   return m;
 }
 
-Result<SharedMemory> SharedMemory::Allocate(std::span<const hal::DevicePtr> devices, DeviceMask mask,
-                                            std::uint64_t bytes) {
-  NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr own, hal::AllocateHost({.size_bytes = bytes, .alignment = kAlignment}));
+Result<SharedMemory> SharedMemory::Allocate(std::span<const hal::DevicePtr> devices,
+                                            DeviceMask mask, std::uint64_t bytes) {
+  NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr own,
+                          hal::AllocateHost({.size_bytes = bytes, .alignment = kAlignment}));
   std::byte* const own_host = own->host();
   auto memory = Import(devices, mask, own_host, bytes);
   if (memory.ok()) {
@@ -44,7 +45,8 @@ Result<SharedMemory> SharedMemory::Allocate(std::span<const hal::DevicePtr> devi
     auto rest = Import(devices, mask & ~(DeviceMask{1} << i), host, bytes);
     if (!rest.ok()) {
       return rest.status().WithContext(
-          Cat(devices[i]->info().description, " works on its own memory only, and another device cannot import it"));
+          Cat(devices[i]->info().description,
+              " works on its own memory only, and another device cannot import it"));
     }
     rest->views_[i] = std::move(buffer);
     return rest;

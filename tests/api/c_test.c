@@ -1,17 +1,19 @@
-/* The C API from C: every call, and the mistakes a caller can make. With a package (make_package.cc: y = max(2 x + 1, 0) on
- * fp32[N, 4], N = 1 or 2) it runs it too. Values are worked out by hand. */
-#include "npukit/runtime.h"
-
+/* The C API from C: every call, and the mistakes a caller can make. With a package
+ * (make_package.cc: y = max(2 x + 1, 0) on fp32[N, 4], N = 1 or 2) it runs it too. Values are
+ * worked out by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(cond)                                                                                      \
-  do {                                                                                                   \
-    if (!(cond)) {                                                                                       \
-      fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #cond, npk_last_error()); \
-      exit(1);                                                                                           \
-    }                                                                                                    \
+#include "npukit/runtime.h"
+
+#define CHECK(cond)                                                                        \
+  do {                                                                                     \
+    if (!(cond)) {                                                                         \
+      fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #cond, \
+              npk_last_error());                                                           \
+      exit(1);                                                                             \
+    }                                                                                      \
   } while (0)
 #define CHECK_MESSAGE(part) CHECK(strstr(npk_last_error(), part) != NULL)
 
@@ -60,7 +62,8 @@ static void BadPackagesAreRefused(void) {
   npk_session_options options = Cpu();
   unsigned char garbage[256];
   memset(garbage, 0x5A, sizeof garbage);
-  CHECK(npk_session_open("no/such/file.npk", &options, &session) == NPK_NOT_FOUND && session == NULL);
+  CHECK(npk_session_open("no/such/file.npk", &options, &session) == NPK_NOT_FOUND &&
+        session == NULL);
   CHECK_MESSAGE("no/such/file.npk");
   CHECK(npk_session_open_memory(garbage, sizeof garbage, &options, &session) == NPK_DATA_CORRUPT);
   CHECK(npk_session_open_memory(garbage, 0, &options, &session) == NPK_DATA_CORRUPT);
@@ -95,7 +98,8 @@ static void OptionsAreChecked(const char* package) {
   memset(&newer, 0, sizeof newer);
   newer.known = Cpu();
   newer.known.struct_size = sizeof newer;
-  CHECK(npk_session_open(package, &newer.known, &session) == NPK_OK); /* unset: nothing asked for that we lack */
+  CHECK(npk_session_open(package, &newer.known, &session) ==
+        NPK_OK); /* unset: nothing asked for that we lack */
   npk_session_release(session);
   newer.added_later = 1;
   CHECK(npk_session_open(package, &newer.known, &session) == NPK_UNSUPPORTED && session == NULL);
@@ -126,7 +130,8 @@ static void SessionDescribesItself(npk_session* session) {
   CHECK(npk_session_input(session, 1, &desc) == NPK_INVALID_ARGUMENT);
   CHECK(npk_session_input(session, 0, NULL) == NPK_INVALID_ARGUMENT);
   CHECK(npk_session_program_count(session) == 2);
-  CHECK(npk_session_program_input(session, 1, 0, &desc) == NPK_OK && desc.dims[0] == 2 && desc.dims[1] == 4);
+  CHECK(npk_session_program_input(session, 1, 0, &desc) == NPK_OK && desc.dims[0] == 2 &&
+        desc.dims[1] == 4);
   CHECK(npk_session_program_input(session, 2, 0, &desc) == NPK_INVALID_ARGUMENT);
   CHECK(npk_session_program_input(session, 0, 1, &desc) == NPK_INVALID_ARGUMENT);
 }
@@ -155,17 +160,27 @@ static void RunsAndAccounts(npk_session* session) {
   account.struct_size = sizeof account;
   CHECK(npk_request_account(request, &account) == NPK_INVALID_ARGUMENT);
 
-  CHECK(npk_request_bind_input(request, "z", NPK_F32, one, 2, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "z", NPK_F32, one, 2, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
   CHECK_MESSAGE("no input 'z'");
-  CHECK(npk_request_bind_input(request, "x", NPK_I32, one, 2, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", (npk_dtype)99, one, 2, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 1, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 9, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, -1, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, NULL, 2, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 2, x1, sizeof x1 - 1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 2, NULL, sizeof x1) == NPK_INVALID_ARGUMENT);
-  CHECK(npk_request_bind_input(request, NULL, NPK_F32, one, 2, x1, sizeof x1) == NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_I32, one, 2, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", (npk_dtype)99, one, 2, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 1, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 9, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, -1, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, NULL, 2, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 2, x1, sizeof x1 - 1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 2, NULL, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
+  CHECK(npk_request_bind_input(request, NULL, NPK_F32, one, 2, x1, sizeof x1) ==
+        NPK_INVALID_ARGUMENT);
 
   /* The request's own output memory. */
   CHECK(npk_request_bind_input(request, "x", NPK_F32, one, 2, x1, sizeof x1) == NPK_OK);
@@ -192,13 +207,15 @@ static void RunsAndAccounts(npk_session* session) {
   CHECK(account.kind == NPK_MEASURED && account.latency_ms > 0 && account.wall_ms > 0);
   CHECK(account.copies == 0 && account.bytes_copied == 0);
   CHECK(account.units_total == 3 && account.units_npu == 0);
-  CHECK(account.units_npu + account.units_gpu + account.units_cpu + account.units_folded == account.units_total);
+  CHECK(account.units_npu + account.units_gpu + account.units_cpu + account.units_folded ==
+        account.units_total);
   CHECK(account.steps >= 1);
   for (i = 0; i < account.steps; ++i) {
     memset(&step, 0, sizeof step);
     step.struct_size = sizeof step;
     CHECK(npk_request_step(request, i, &step) == NPK_OK);
-    CHECK(strncmp(step.device, "CPU", 3) == 0 && step.kind == NPK_MEASURED && step.end_ms >= step.start_ms);
+    CHECK(strncmp(step.device, "CPU", 3) == 0 && step.kind == NPK_MEASURED &&
+          step.end_ms >= step.start_ms);
   }
   CHECK(npk_request_step(request, account.steps, &step) == NPK_INVALID_ARGUMENT);
   CHECK(npk_request_step(request, 0, NULL) == NPK_INVALID_ARGUMENT);
@@ -228,7 +245,8 @@ static void RunsFromMemory(const char* package) {
     RunsAndAccounts(session);
     npk_session_release(session);
   }
-  CHECK(npk_session_open_memory(data + 1, bytes - 1, &options, &(npk_session*){NULL}) == NPK_DATA_CORRUPT);
+  CHECK(npk_session_open_memory(data + 1, bytes - 1, &options, &(npk_session*){NULL}) ==
+        NPK_DATA_CORRUPT);
   free(data);
 }
 
@@ -267,6 +285,7 @@ int main(int argc, char** argv) {
     RunsFromMemory(argv[1]);
     RequestsOutliveTheirSession(argv[1]);
   }
-  printf("ok: npukit %s, C API%s\n", npk_version(), argc > 1 ? ", package run" : ", no package given");
+  printf("ok: npukit %s, C API%s\n", npk_version(),
+         argc > 1 ? ", package run" : ", no package given");
   return 0;
 }

@@ -1,5 +1,6 @@
-// Writes the package of the API tests: y = max(2 x + 1, 0) on fp32[N, 4], compiled for the CPU of target `host` with N = 1
-// and N = 2. What the tests expect is worked out by hand from that formula.
+// Writes the package of the API tests: y = max(2 x + 1, 0) on fp32[N, 4], compiled for the CPU of
+// target `host` with N = 1 and N = 2. What the tests expect is worked out by hand from that
+// formula.
 #include <cstdio>
 
 #include "compile/compile.h"
@@ -20,8 +21,9 @@ Status Make(const char* path) {
   b.graph().value(y).name = "y";
   const ir::Graph graph = b.Finish({y});
 
-  NPUKIT_ASSIGN_OR_RETURN(const target::Profile host,
-                          profile_io::LoadProfile(RealEnv(), "host", {NPUKIT_SOURCE_DIR "/profiles"}));
+  NPUKIT_ASSIGN_OR_RETURN(
+      const target::Profile host,
+      profile_io::LoadProfile(RealEnv(), "host", {NPUKIT_SOURCE_DIR "/profiles"}));
   compile::CompileOptions options;
   options.npu = false;
   options.shapes = {{{"x", {1, 4}}}, {{"x", {2, 4}}}};

@@ -1,4 +1,5 @@
-// session.hpp on the shared library: the package of make_package.cc, y = max(2 x + 1, 0); values worked out by hand.
+// session.hpp on the shared library: the package of make_package.cc, y = max(2 x + 1, 0); values
+// worked out by hand.
 #include "npukit/session.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,8 @@ Outcome NamesAgree(const Subject& s) {
 Outcome AllocateGivesAlignedWritableMemory(const Subject& s) {
   auto device = s.Open(true);
   CONFORM_OK(device.status());
-  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{4096}, std::uint64_t{1} << 20}) {
+  for (const std::uint64_t size :
+       {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{4096}, std::uint64_t{1} << 20}) {
     for (const std::uint64_t alignment : {std::uint64_t{64}, std::uint64_t{4096}}) {
       auto buffer = (*device)->Allocate({.size_bytes = size, .alignment = alignment});
       CONFORM_OK(buffer.status());
@@ -57,7 +58,8 @@ Outcome AllocateRefusesWhatNoMachineHas(const Subject& s) {
   for (const std::uint64_t size : {~std::uint64_t{0}, std::uint64_t{1} << 62}) {
     auto buffer = (*device)->Allocate({.size_bytes = size});
     CONFORM(!buffer.ok());
-    CONFORM(buffer.status().code() == Code::kOutOfMemory || buffer.status().code() == Code::kResourceExhausted);
+    CONFORM(buffer.status().code() == Code::kOutOfMemory ||
+            buffer.status().code() == Code::kResourceExhausted);
     CONFORM(!buffer.status().message().empty());
   }
   return Outcome::Pass();
@@ -95,7 +97,8 @@ Outcome RefusesGarbage(const Subject& s) {
       if (loaded.ok()) return Outcome::Fail(Cat("garbage of ", size, " bytes was loaded"));
       const Code code = loaded.status().code();
       if (code != Code::kDataCorrupt && code != Code::kUnsupported) {
-        return Outcome::Fail(Cat("expected data corrupt, found ", CodeName(code), ": ", loaded.status().message()));
+        return Outcome::Fail(
+            Cat("expected data corrupt, found ", CodeName(code), ": ", loaded.status().message()));
       }
       CONFORM(loaded.status().message().find('\n') == std::string::npos);
     }

@@ -1,8 +1,10 @@
-// Every tests/ops/*.case, lowered, loaded, run and compared with its expected values, which come from outside.
+// Every tests/ops/*.case, lowered, loaded, run and compared with its expected values, which come
+// from outside.
 //
-// A case is run as models mostly have it, with the first input given at run time and the others constants; and, where the
-// device accepts that too, with every input given at run time. A node that the device refuses as it stands (channels first,
-// say) is asked again after the passes, as `compile` would.
+// A case is run as models mostly have it, with the first input given at run time and the others
+// constants; and, where the device accepts that too, with every input given at run time. A node
+// that the device refuses as it stands (channels first, say) is asked again after the passes, as
+// `compile` would.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +24,8 @@ using testing::Tolerance;
 
 constexpr double kHalfMax = 65504;
 
-// The case as a graph of one node. Fails where the shape cannot be known without the inputs' values.
+// The case as a graph of one node. Fails where the shape cannot be known without the inputs'
+// values.
 Result<ir::Graph> CaseGraph(const OpCase& c, bool all_at_run_time) {
   ir::Graph g;
   ir::Node n;
@@ -41,7 +44,8 @@ Result<ir::Graph> CaseGraph(const OpCase& c, bool all_at_run_time) {
       n.inputs.push_back(g.AddConstant(Cat("const", i), v));
     }
   }
-  for (std::size_t i = 0; i < c.outputs.size(); ++i) n.outputs.push_back(g.AddValue(Cat("out", i), {}));
+  for (std::size_t i = 0; i < c.outputs.size(); ++i)
+    n.outputs.push_back(g.AddValue(Cat("out", i), {}));
   g.outputs = n.outputs;
   n.from = {0};
   g.source_nodes.push_back({c.name, std::string(c.op->foreign.onnx)});
@@ -70,12 +74,17 @@ double Magnitude(const OpCase& c) {
 
 // README.md says why for fp16.
 Tolerance ToleranceOn(const Subject& s, const OpCase& c) {
-  if (s.lowering->precision() != compile::Precision::kFp16 || !tensor::IsFloat(c.outputs[0].dtype())) return c.tolerance;
+  if (s.lowering->precision() != compile::Precision::kFp16 ||
+      !tensor::IsFloat(c.outputs[0].dtype()))
+    return c.tolerance;
   if (c.tolerance.absolute == 0 && c.tolerance.relative == 0) return {0x1p-25, 0x1p-11};
-  return {std::max(c.tolerance.absolute, 0x1p-8 * std::max(1.0, Magnitude(c))), std::max(c.tolerance.relative, 0x1p-8)};
+  return {std::max(c.tolerance.absolute, 0x1p-8 * std::max(1.0, Magnitude(c))),
+          std::max(c.tolerance.relative, 0x1p-8)};
 }
 
-bool DeviceType(const Value& v) { return !v.present() || (v.is_tensor() && v.dtype() != DType::kString); }
+bool DeviceType(const Value& v) {
+  return !v.present() || (v.is_tensor() && v.dtype() != DType::kString);
+}
 
 Outcome RunGraph(const Subject& s, const OpCase& c, const ir::Graph& g) {
   auto program = LoadGraph(s, g, true);
@@ -90,7 +99,8 @@ Outcome RunGraph(const Subject& s, const OpCase& c, const ir::Graph& g) {
   for (std::size_t i = 0; i < c.outputs.size(); ++i) {
     auto got = run.Output(i);
     CONFORM_OK(got.status());
-    CONFORM_OK(testing::SameValue(*got, c.outputs[i], ToleranceOn(s, c)).WithContext(Cat("output ", i)));
+    CONFORM_OK(
+        testing::SameValue(*got, c.outputs[i], ToleranceOn(s, c)).WithContext(Cat("output ", i)));
   }
   return Outcome::Pass();
 }
@@ -107,7 +117,8 @@ target::Verdict Ask(const Subject& s, const ir::Graph& g) {
 Outcome Try(const Subject& s, const OpCase& c, ir::Graph graph) {
   const target::Verdict first = Ask(s, graph);
   if (first.supported) return RunGraph(s, c, graph);
-  if (first.code.empty() || first.reason.empty()) return Outcome::Fail("a verdict without code or reason");
+  if (first.code.empty() || first.reason.empty())
+    return Outcome::Fail("a verdict without code or reason");
   CONFORM_OK(passes::RunPasses(graph, s.profile, {}, nullptr));
   const target::Verdict second = Ask(s, graph);
   if (second.supported) return RunGraph(s, c, graph);
@@ -143,7 +154,8 @@ std::vector<Check> OpsChecks(std::vector<Status>& problems) {
       continue;
     }
     for (const OpCase& c : *cases) {
-      if (!c.refused.empty()) continue;  // the compiler's shape inference refuses it: there is nothing to run
+      if (!c.refused.empty())
+        continue;  // the compiler's shape inference refuses it: there is nothing to run
       if (!std::all_of(c.inputs.begin(), c.inputs.end(), DeviceType)) continue;
       if (!std::all_of(c.outputs.begin(), c.outputs.end(), DeviceType)) continue;
       checks.push_back({.name = Cat("OpsTest.", op->name, "_", c.name),

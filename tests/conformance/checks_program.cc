@@ -1,5 +1,6 @@
-// A small good program, what hostile bytes made from it may do (nothing), and the life of a work: waits, failure, cancelling,
-// time, many at once. The program is max(x, 0), or the empty one for a device that runs no operator.
+// A small good program, what hostile bytes made from it may do (nothing), and the life of a work:
+// waits, failure, cancelling, time, many at once. The program is max(x, 0), or the empty one for a
+// device that runs no operator.
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -34,11 +35,14 @@ Value Quarters() {
 
 Result<std::unique_ptr<Program>> LoadSmall(const Subject& s, bool virtual_clock = true) {
   const ir::Graph relu = ReluGraph();
-  if (s.lowering->Supports(relu, relu.nodes[0], s.profile).supported) return LoadGraph(s, relu, virtual_clock);
+  if (s.lowering->Supports(relu, relu.nodes[0], s.profile).supported)
+    return LoadGraph(s, relu, virtual_clock);
   return LoadGraph(s, ir::Graph(), virtual_clock);
 }
 
-std::vector<Value> SmallInputs(const Program& p) { return p.inputs.empty() ? std::vector<Value>() : std::vector{Quarters()}; }
+std::vector<Value> SmallInputs(const Program& p) {
+  return p.inputs.empty() ? std::vector<Value>() : std::vector{Quarters()};
+}
 
 Status CheckAnswer(const Run& run) {
   if (run.work.outputs.empty()) return OkStatus();
@@ -46,7 +50,8 @@ Status CheckAnswer(const Run& run) {
   const Value x = Quarters();
   for (std::size_t i = 0; i < 256; ++i) {
     const float expected = x.as<float>()[i] > 0 ? x.as<float>()[i] : 0;
-    if (y.as<float>()[i] != expected) return Internal(Cat("element ", i, ": expected ", expected, ", found ", y.as<float>()[i]));
+    if (y.as<float>()[i] != expected)
+      return Internal(Cat("element ", i, ": expected ", expected, ", found ", y.as<float>()[i]));
   }
   return OkStatus();
 }
@@ -71,12 +76,14 @@ Outcome RefusesTruncatedBlobs(const Subject& s) {
     // A copy of its own, so that sanitizers see a read past the end.
     const std::vector<std::byte> cut(blob.begin(), blob.begin() + static_cast<std::ptrdiff_t>(n));
     auto loaded = (*program)->device->Load(cut, (*program)->weights);
-    if (loaded.ok()) return Outcome::Fail(Cat("the first ", n, " of ", blob.size(), " bytes were loaded"));
+    if (loaded.ok())
+      return Outcome::Fail(Cat("the first ", n, " of ", blob.size(), " bytes were loaded"));
   }
   return Outcome::Pass();
 }
 
-// A flipped bit may leave a valid program of other values. It must not crash, hang or write outside its bindings.
+// A flipped bit may leave a valid program of other values. It must not crash, hang or write outside
+// its bindings.
 Outcome SurvivesFlippedBlobs(const Subject& s) {
   auto program = LoadSmall(s);
   CONFORM_OK(program.status());
@@ -86,11 +93,13 @@ Outcome SurvivesFlippedBlobs(const Subject& s) {
   for (int i = 0; i < 400 && std::chrono::steady_clock::now() < end; ++i) {
     std::vector<std::byte> blob = p.lowered.blob;
     const std::size_t flips = i % 4 == 3 ? 8 : 1;
-    for (std::size_t k = 0; k < flips; ++k) blob[random() % blob.size()] ^= static_cast<std::byte>(1u << random() % 8);
+    for (std::size_t k = 0; k < flips; ++k)
+      blob[random() % blob.size()] ^= static_cast<std::byte>(1u << random() % 8);
     auto loaded = p.device->Load(blob, p.weights);
     if (!loaded.ok()) continue;
     auto outputs = (*loaded)->Prepare(p.inputs);
-    if (!outputs.ok() || !(*outputs == p.outputs) || (*loaded)->scratch_bytes() > (1u << 26)) continue;
+    if (!outputs.ok() || !(*outputs == p.outputs) || (*loaded)->scratch_bytes() > (1u << 26))
+      continue;
     Program flipped = p;
     flipped.executable = *loaded;
     Run run;
@@ -105,7 +114,8 @@ Outcome RefusesMissingWeights(const Subject& s) {
   const ir::ValueId x = b.Input("x", DType::kF32, {1, 16, 4, 4});
   const std::vector<float> w(16 * 16, 0.25f);
   const ir::Graph graph = b.Finish({b.Op(op::conv2d, {x, b.Floats("w", {16, 16, 1, 1}, w)})});
-  if (!s.lowering->Supports(graph, graph.nodes[0], s.profile).supported) return Outcome::Pass();  // nothing with weights
+  if (!s.lowering->Supports(graph, graph.nodes[0], s.profile).supported)
+    return Outcome::Pass();  // nothing with weights
   auto program = LoadGraph(s, graph, true);
   CONFORM_OK(program.status());
   CONFORM(!(*program)->weights.empty());
@@ -122,7 +132,9 @@ Outcome PrepareRefusesOtherTypes(const Subject& s) {
   hal::Executable& e = *(*program)->executable;
   const auto type = [](DType t, tensor::Dims d) { return tensor::Type::Tensor(t, std::move(d)); };
   const std::vector<std::vector<tensor::Type>> wrong = {
-      {type(DType::kF32, {3}), type(DType::kF32, {3})}, {type(DType::kString, kDims)}, {tensor::Type()}};
+      {type(DType::kF32, {3}), type(DType::kF32, {3})},
+      {type(DType::kString, kDims)},
+      {tensor::Type()}};
   for (const auto& types : wrong) CONFORM(!e.Prepare(types).ok());
   return Outcome::Pass();
 }
@@ -154,7 +166,8 @@ Outcome RefusesWrongBindings(const Subject& s) {
     CONFORM(spoil([](hal::Binding& b) { b.offset = 4; }));                  // its end is outside
     CONFORM(spoil([](hal::Binding& b) { b.offset = ~std::uint64_t{3}; }));  // wraps around
     CONFORM(spoil([](hal::Binding& b) { b.type = tensor::Type::Tensor(DType::kF16, kDims); }));
-    CONFORM(spoil([](hal::Binding& b) { b.type = tensor::Type::Tensor(DType::kF32, tensor::Dims{16}); }));
+    CONFORM(spoil(
+        [](hal::Binding& b) { b.type = tensor::Type::Tensor(DType::kF32, tensor::Dims{16}); }));
   }
   if (p.executable->scratch_bytes() > 0) {
     hal::Work work = good.work;
@@ -182,7 +195,8 @@ Outcome SubmitReturnsBeforeItsWaitsAreDone(const Subject& s) {
   CONFORM_OK(CheckAnswer(run));
   const hal::Timing t = (*fence)->timing();
   CONFORM(t.kind == target::Kind::kModelled);
-  CONFORM(t.start_ns >= 5'000'000);  // on the virtual clock it starts when what it waited for was over
+  CONFORM(t.start_ns >=
+          5'000'000);  // on the virtual clock it starts when what it waited for was over
   CONFORM(t.end_ns >= t.start_ns);
   return Outcome::Pass();
 }
@@ -192,7 +206,8 @@ Outcome AFailedWaitFailsTheWork(const Subject& s) {
   CONFORM_OK(program.status());
   Run run;
   CONFORM_OK(run.Fill(**program, SmallInputs(**program)));
-  run.work.waits = {hal::DoneFence(OkStatus(), {}), hal::DoneFence(Status(Code::kDeviceLost, "gone"), {})};
+  run.work.waits = {hal::DoneFence(OkStatus(), {}),
+                    hal::DoneFence(Status(Code::kDeviceLost, "gone"), {})};
   const Status status = Execute(**program, run.work);
   CONFORM(status.code() == Code::kDeviceLost);
   run.work.waits.clear();
@@ -204,7 +219,8 @@ Outcome AFailedWaitFailsTheWork(const Subject& s) {
 Outcome CancelBeforeTheStartStopsIt(const Subject& s) {
   auto program = LoadSmall(s);
   CONFORM_OK(program.status());
-  if ((*program)->inputs.empty()) return Outcome::Pass();  // an empty program has no step to stop before
+  if ((*program)->inputs.empty())
+    return Outcome::Pass();  // an empty program has no step to stop before
   Run run;
   CONFORM_OK(run.Fill(**program, SmallInputs(**program)));
   std::atomic<bool> cancel{false};
@@ -246,7 +262,9 @@ Outcome TheVirtualClockRepeatsAndTheRealOneMoves(const Subject& s) {
   CONFORM_OK(fence.status());
   CONFORM_OK((*fence)->Wait());
   const hal::Timing t = (*fence)->timing();
-  CONFORM(simulated || t.kind == target::Kind::kMeasured);  // a simulated device has no other clock than its model
+  CONFORM(simulated ||
+          t.kind ==
+              target::Kind::kMeasured);  // a simulated device has no other clock than its model
   CONFORM(t.end_ns >= t.start_ns);
   return Outcome::Pass();
 }
@@ -262,7 +280,8 @@ Outcome ManyAtOnceGiveTheSameAnswer(const Subject& s) {
       Run run;
       result = run.Fill(p, SmallInputs(p));
       for (int i = 0; i < 25 && result.ok(); ++i) {
-        for (hal::Binding& b : run.work.outputs) std::memset(b.buffer->host(), 0xCD, b.buffer->size_bytes());
+        for (hal::Binding& b : run.work.outputs)
+          std::memset(b.buffer->host(), 0xCD, b.buffer->size_bytes());
         result = Execute(p, run.work);
         if (result.ok()) result = CheckAnswer(run);
       }
@@ -303,7 +322,8 @@ std::vector<Check> ProgramChecks() {
           {"WorkTest.SubmitReturnsBeforeItsWaitsAreDone", SubmitReturnsBeforeItsWaitsAreDone},
           {"WorkTest.AFailedWaitFailsTheWork", AFailedWaitFailsTheWork},
           {"WorkTest.CancelBeforeTheStartStopsIt", CancelBeforeTheStartStopsIt},
-          {"WorkTest.TheVirtualClockRepeatsAndTheRealOneMoves", TheVirtualClockRepeatsAndTheRealOneMoves},
+          {"WorkTest.TheVirtualClockRepeatsAndTheRealOneMoves",
+           TheVirtualClockRepeatsAndTheRealOneMoves},
           {"WorkTest.ManyAtOnceGiveTheSameAnswer", ManyAtOnceGiveTheSameAnswer},
           {"WorkTest.ClosingTheDeviceFinishesItsWork", ClosingTheDeviceFinishesItsWork}};
 }

@@ -6,8 +6,10 @@ namespace npukit::conformance {
 namespace {
 
 std::string_view Trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t' || s.front() == '\r')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t' || s.front() == '\r'))
+    s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
+    s.remove_suffix(1);
   return s;
 }
 
@@ -23,8 +25,10 @@ Result<std::vector<Expectation>> ParseExpectations(std::string_view text) {
     const std::size_t space = line.find_first_of(" \t");
     const std::string_view word = line.substr(0, space);
     const std::size_t colon = line.find(" :");
-    if ((word != "unsupported" && word != "xfail") || space == std::string_view::npos || colon == std::string_view::npos) {
-      return InvalidArgument(Cat("line ", number, ": expected 'unsupported|xfail PATTERN : reason', found '", raw, "'"));
+    if ((word != "unsupported" && word != "xfail") || space == std::string_view::npos ||
+        colon == std::string_view::npos) {
+      return InvalidArgument(Cat(
+          "line ", number, ": expected 'unsupported|xfail PATTERN : reason', found '", raw, "'"));
     }
     Expectation e;
     e.xfail = word == "xfail";
@@ -34,12 +38,14 @@ Result<std::vector<Expectation>> ParseExpectations(std::string_view text) {
       e.code = e.pattern.substr(at + 1);
       e.pattern.resize(at);
       if (e.code.empty() || e.xfail) {
-        return InvalidArgument(Cat("line ", number, ": '@' is for a verdict's code, and for unsupported: '", raw, "'"));
+        return InvalidArgument(Cat(
+            "line ", number, ": '@' is for a verdict's code, and for unsupported: '", raw, "'"));
       }
     }
     e.line = number;
     if (e.pattern.empty() || e.pattern.find(' ') != std::string::npos || e.reason.empty()) {
-      return InvalidArgument(Cat("line ", number, ": a pattern without spaces and a reason, please: '", raw, "'"));
+      return InvalidArgument(
+          Cat("line ", number, ": a pattern without spaces and a reason, please: '", raw, "'"));
     }
     list.push_back(std::move(e));
   }

@@ -22,6 +22,7 @@ struct Expectation {
 Result<std::vector<Expectation>> ParseExpectations(std::string_view text);
 bool Matches(std::string_view pattern, std::string_view name);  // '*': any characters
 // The first that fits the name and, where it has a code, the code; or null.
-Expectation* Find(std::vector<Expectation>& list, std::string_view name, std::string_view code = {});
+Expectation* Find(std::vector<Expectation>& list, std::string_view name,
+                  std::string_view code = {});
 
 }  // namespace npukit::conformance

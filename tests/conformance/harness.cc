@@ -16,14 +16,17 @@ Result<hal::DevicePtr> Subject::Open(bool virtual_clock) const {
 
 #ifndef NPUKIT_PHONE_ONLY
 
-Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Graph& graph, bool virtual_clock) {
+Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Graph& graph,
+                                           bool virtual_clock) {
   auto program = std::make_unique<Program>();
   compile::LowerOptions options;
   options.precision = subject.lowering->precision();
-  NPUKIT_ASSIGN_OR_RETURN(program->lowered, subject.lowering->Lower(graph, subject.profile, options));
+  NPUKIT_ASSIGN_OR_RETURN(program->lowered,
+                          subject.lowering->Lower(graph, subject.profile, options));
   for (const compile::LoweredWeight& w : program->lowered.weights) {
-    NPUKIT_ASSIGN_OR_RETURN(auto value, tensor::Value::Allocate(tensor::DType::kU8,
-                                                                {static_cast<std::int64_t>(w.bytes.size())}));
+    NPUKIT_ASSIGN_OR_RETURN(
+        auto value,
+        tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(w.bytes.size())}));
     if (!w.bytes.empty()) std::memcpy(value.mutable_data(), w.bytes.data(), w.bytes.size());
     auto owner = std::make_shared<tensor::Value>(std::move(value));
     program->weights.push_back({.id = program->weights.size(), .bytes = owner->bytes()});
@@ -32,12 +35,15 @@ Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Gra
   for (const ir::ValueId id : graph.inputs) program->inputs.push_back(graph.value(id).type);
   for (const ir::ValueId id : graph.outputs) program->outputs.push_back(graph.value(id).type);
   NPUKIT_ASSIGN_OR_RETURN(program->device, subject.Open(virtual_clock));
-  NPUKIT_ASSIGN_OR_RETURN(program->executable, program->device->Load(program->lowered.blob, program->weights));
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<tensor::Type> outputs, program->executable->Prepare(program->inputs));
+  NPUKIT_ASSIGN_OR_RETURN(program->executable,
+                          program->device->Load(program->lowered.blob, program->weights));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<tensor::Type> outputs,
+                          program->executable->Prepare(program->inputs));
   if (!(outputs == program->outputs)) {
-    return Internal(Cat("Prepare gives ", outputs.empty() ? std::string("nothing") : outputs[0].ToString(),
-                        " where the graph has ",
-                        program->outputs.empty() ? std::string("nothing") : program->outputs[0].ToString()));
+    return Internal(
+        Cat("Prepare gives ", outputs.empty() ? std::string("nothing") : outputs[0].ToString(),
+            " where the graph has ",
+            program->outputs.empty() ? std::string("nothing") : program->outputs[0].ToString()));
   }
   return program;
 }
@@ -47,21 +53,26 @@ Status Run::Fill(const Program& program, const std::vector<tensor::Value>& input
   work = {};
   work.executable = program.executable;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr buffer, device.Allocate({.size_bytes = inputs[i].byte_size()}));
-    if (inputs[i].byte_size() > 0) std::memcpy(buffer->host(), inputs[i].data(), inputs[i].byte_size());
+    NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr buffer,
+                            device.Allocate({.size_bytes = inputs[i].byte_size()}));
+    if (inputs[i].byte_size() > 0)
+      std::memcpy(buffer->host(), inputs[i].data(), inputs[i].byte_size());
     work.inputs.push_back({std::move(buffer), 0, program.inputs[i]});
   }
   for (const tensor::Type& type : program.outputs) {
     NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr buffer, device.Allocate({.size_bytes = *type.bytes()}));
-    if (*type.bytes() > 0) std::memset(buffer->host(), 0xCD, *type.bytes());  // what is not written shows
+    if (*type.bytes() > 0)
+      std::memset(buffer->host(), 0xCD, *type.bytes());  // what is not written shows
     work.outputs.push_back({std::move(buffer), 0, type});
   }
-  const std::uint64_t scratch = std::max(program.lowered.scratch_bytes, program.executable->scratch_bytes());
+  const std::uint64_t scratch =
+      std::max(program.lowered.scratch_bytes, program.executable->scratch_bytes());
   if (scratch > 0) {
     NPUKIT_ASSIGN_OR_RETURN(hal::BufferPtr buffer, device.Allocate({.size_bytes = scratch}));
     std::memset(buffer->host(), 0xCD, scratch);
-    work.scratch = {std::move(buffer), 0,
-                    tensor::Type::Tensor(tensor::DType::kU8, tensor::Dims{static_cast<std::int64_t>(scratch)})};
+    work.scratch = {
+        std::move(buffer), 0,
+        tensor::Type::Tensor(tensor::DType::kU8, tensor::Dims{static_cast<std::int64_t>(scratch)})};
   }
   return OkStatus();
 }

@@ -1,4 +1,5 @@
-// What the checks of the conformance suite share: the device under test, a check's answer, and loading a graph onto it.
+// What the checks of the conformance suite share: the device under test, a check's answer, and
+// loading a graph onto it.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,9 @@ struct Outcome {
   static Outcome Pass() { return {}; }
   static Outcome Fail(std::string why) { return {Kind::kFail, std::move(why), {}}; }
   static Outcome Fail(const Status& s) { return {Kind::kFail, s.message(), {}}; }
-  static Outcome Refused(std::string why) { return {Kind::kRefused, std::move(why), {}}; }  // a verdict says no
+  static Outcome Refused(std::string why) {
+    return {Kind::kRefused, std::move(why), {}};
+  }  // a verdict says no
 };
 
 struct Subject {
@@ -59,7 +62,8 @@ struct Program {
   hal::ExecutablePtr executable;
 };
 // Asks nobody: the caller knows that the nodes are supported.
-Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Graph& graph, bool virtual_clock);
+Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Graph& graph,
+                                           bool virtual_clock);
 
 // Buffers for one run of a program; `inputs` are copied in.
 struct Run {
@@ -71,15 +75,15 @@ struct Run {
 Status Execute(const Program& program, const hal::Work& work);
 #endif
 
-#define CONFORM(cond)                                                                    \
-  do {                                                                                   \
+#define CONFORM(cond)                                                                   \
+  do {                                                                                  \
     if (!(cond)) return ::npukit::conformance::Outcome::Fail(Cat("not true: ", #cond)); \
   } while (false)
-#define CONFORM_OK(expr)                                                              \
-  do {                                                                                \
-    if (const ::npukit::Status s_ = (expr); !s_.ok()) {                               \
-      return ::npukit::conformance::Outcome::Fail(Cat(#expr, ": ", s_.message()));    \
-    }                                                                                 \
+#define CONFORM_OK(expr)                                                           \
+  do {                                                                             \
+    if (const ::npukit::Status s_ = (expr); !s_.ok()) {                            \
+      return ::npukit::conformance::Outcome::Fail(Cat(#expr, ": ", s_.message())); \
+    }                                                                              \
   } while (false)
 
 }  // namespace npukit::conformance

@@ -1,5 +1,5 @@
-// Registers every check for every device as a GoogleTest test "<device>/<Suite>.<Name>" and judges its outcome by the
-// device's conformance.txt.
+// Registers every check for every device as a GoogleTest test "<device>/<Suite>.<Name>" and judges
+// its outcome by the device's conformance.txt.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,7 +23,8 @@ struct Device {
   Subject subject;
   std::vector<Expectation> expectations;
   std::string absent;  // why it is not on this machine
-  std::map<std::string, int> ran;  // cases that passed, by operator; every operator with a case has an entry
+  std::map<std::string, int>
+      ran;  // cases that passed, by operator; every operator with a case has an entry
 };
 
 void Judge(Device& d, const Check& check) {
@@ -38,12 +39,14 @@ void Judge(Device& d, const Check& check) {
   if (!check.op.empty()) d.ran[check.op] += o.kind == Outcome::Kind::kPass;
   switch (o.kind) {
     case Outcome::Kind::kPass:
-      if (e != nullptr && e->xfail) FAIL() << "passes now: remove line " << e->line << " of conformance.txt";
+      if (e != nullptr && e->xfail)
+        FAIL() << "passes now: remove line " << e->line << " of conformance.txt";
       return;
     case Outcome::Kind::kRefused:
       if (e == nullptr || e->xfail) {
-        FAIL() << "refused by a verdict, " << o.why << " If that is for ever, conformance.txt says so: unsupported "
-               << check.name << "@" << o.code << " : reason";
+        FAIL() << "refused by a verdict, " << o.why
+               << " If that is for ever, conformance.txt says so: unsupported " << check.name << "@"
+               << o.code << " : reason";
       }
       e->needed = true;
       GTEST_SKIP() << "unsupported: " << e->reason << " (" << o.why << ")";
@@ -72,29 +75,35 @@ void EveryLineIsNeeded(Device& d) {
   if (::testing::GTEST_FLAG(filter) != "*") GTEST_SKIP() << "only the whole suite can tell";
   if (!d.absent.empty()) GTEST_SKIP() << d.subject.name << " is not on this machine";
   for (const Expectation& e : d.expectations) {
-    if (!e.needed) ADD_FAILURE() << "line " << e.line << " of conformance.txt makes no difference: " << e.pattern;
+    if (!e.needed)
+      ADD_FAILURE() << "line " << e.line
+                    << " of conformance.txt makes no difference: " << e.pattern;
   }
-  // Lines that name a code are wide. So that a device cannot lose an operator unseen, it runs some case of each, or a line
-  // without a code says that it runs none.
+  // Lines that name a code are wide. So that a device cannot lose an operator unseen, it runs some
+  // case of each, or a line without a code says that it runs none.
   for (const auto& [op, passed] : d.ran) {
     const Expectation* none = Find(d.expectations, Cat("OpsTest.", op, "_"));
-    if (passed == 0 && none == nullptr) ADD_FAILURE() << "no case of " << op << " runs: unsupported OpsTest." << op << "_*";
+    if (passed == 0 && none == nullptr)
+      ADD_FAILURE() << "no case of " << op << " runs: unsupported OpsTest." << op << "_*";
   }
 }
 
 Status Prepare(Device& d) {
-  const std::string path = Cat(NPUKIT_SOURCE_DIR "/src/devices/", d.subject.name, "/conformance.txt");
+  const std::string path =
+      Cat(NPUKIT_SOURCE_DIR "/src/devices/", d.subject.name, "/conformance.txt");
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> text, RealEnv().ReadFile(path, 1 << 20));
   auto list = ParseExpectations({reinterpret_cast<const char*>(text.data()), text.size()});
   if (!list.ok()) return list.status().WithContext(path);
   d.expectations = std::move(*list);
 #ifdef NPUKIT_PHONE_ONLY
   d.subject.profile.name = "host";
-  std::erase_if(d.expectations, [](const Expectation& e) { return e.pattern.starts_with("OpsTest."); });
+  std::erase_if(d.expectations,
+                [](const Expectation& e) { return e.pattern.starts_with("OpsTest."); });
 #else
   const std::string target = d.subject.driver->device_class == "NPU" ? "kirin9030" : "host";
-  NPUKIT_ASSIGN_OR_RETURN(d.subject.profile,
-                          profile_io::LoadProfile(RealEnv(), target, {NPUKIT_SOURCE_DIR "/profiles"}));
+  NPUKIT_ASSIGN_OR_RETURN(
+      d.subject.profile,
+      profile_io::LoadProfile(RealEnv(), target, {NPUKIT_SOURCE_DIR "/profiles"}));
 #endif
   auto device = d.subject.Open(true);
   if (device.status().code() == Code::kUnsupported) {
@@ -117,7 +126,9 @@ void RegisterAll() {
   lowerings.insert(lowerings.begin(), devices::null::MakeLowering());
 #endif
   std::vector<Check> checks;
-  const auto append = [&](std::vector<Check> more) { checks.insert(checks.end(), more.begin(), more.end()); };
+  const auto append = [&](std::vector<Check> more) {
+    checks.insert(checks.end(), more.begin(), more.end());
+  };
   append(BufferChecks());
   append(LoadChecks());
 #ifndef NPUKIT_PHONE_ONLY
@@ -142,14 +153,16 @@ void RegisterAll() {
     }
     for (const Check& c : checks) {
       const std::size_t dot = c.name.find('.');
-      Register(Cat(d.subject.name, "/", c.name.substr(0, dot)), c.name.substr(dot + 1), [&d, c] { Judge(d, c); });
+      Register(Cat(d.subject.name, "/", c.name.substr(0, dot)), c.name.substr(dot + 1),
+               [&d, c] { Judge(d, c); });
     }
     Register(Cat(d.subject.name, "/ZList"), "EveryLineIsNeeded", [&d] { EveryLineIsNeeded(d); });
   }
 }
 
 TEST(Expectations, ReadsLinesAndRefusesWordsItDoesNotKnow) {
-  auto list = ParseExpectations("# why\n\nunsupported  BufferTest.Import* : no shared memory\nxfail A.b : issue 41 # note\n");
+  auto list = ParseExpectations(
+      "# why\n\nunsupported  BufferTest.Import* : no shared memory\nxfail A.b : issue 41 # note\n");
   ASSERT_TRUE(list.ok()) << list.status().message();
   ASSERT_EQ(list->size(), 2u);
   EXPECT_FALSE((*list)[0].xfail);
@@ -163,8 +176,8 @@ TEST(Expectations, ReadsLinesAndRefusesWordsItDoesNotKnow) {
   EXPECT_EQ(Find(*coded, "OpsTest.add_x"), nullptr);
   EXPECT_EQ(Find(*coded, "OpsTest.add_x", "unsupported_dtype"), nullptr);
   EXPECT_EQ(Find(*coded, "OpsTest.add_x", "empty_value"), &(*coded)[0]);
-  for (const char* bad : {"skip A.b : why", "xfail A.b", "xfail A.b :", "xfail : why", "xfail", "xfail A b : why",
-                          "unsupported A@ : why", "xfail A@code : why"}) {
+  for (const char* bad : {"skip A.b : why", "xfail A.b", "xfail A.b :", "xfail : why", "xfail",
+                          "xfail A b : why", "unsupported A@ : why", "xfail A@code : why"}) {
     EXPECT_FALSE(ParseExpectations(bad).ok()) << bad;
   }
 }

@@ -1,5 +1,6 @@
-// A small network with convolutions, a residual, a reduction, a matrix product and softmax, in two shapes, compiled for a
-// target: "host" (CPU) or a chip's name (its simulated NPU and the CPU). Weights are seeded.
+// A small network with convolutions, a residual, a reduction, a matrix product and softmax, in two
+// shapes, compiled for a target: "host" (CPU) or a chip's name (its simulated NPU and the CPU).
+// Weights are seeded.
 #pragma once
 
 #include <cstddef>

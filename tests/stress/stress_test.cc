@@ -1,6 +1,6 @@
-// Eight threads on one session, and on eight sessions, for NPUKIT_STRESS_SECONDS each (default 2): every output equal to the
-// serial one, bit for bit. Packages: NPUKIT_STRESS_PACKAGES (paths joined by ':'), else those of packages.h, compiled
-// here. Also the program thread sanitizer runs.
+// Eight threads on one session, and on eight sessions, for NPUKIT_STRESS_SECONDS each (default 2):
+// every output equal to the serial one, bit for bit. Packages: NPUKIT_STRESS_PACKAGES (paths joined
+// by ':'), else those of packages.h, compiled here. Also the program thread sanitizer runs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,8 @@ constexpr int kInputsPerProgram = 3;
 double Seconds() {
   const char* text = std::getenv("NPUKIT_STRESS_SECONDS");
   double seconds = 2;
-  if (text != nullptr && !ParseDouble(text, &seconds)) ADD_FAILURE() << "NPUKIT_STRESS_SECONDS: no number: " << text;
+  if (text != nullptr && !ParseDouble(text, &seconds))
+    ADD_FAILURE() << "NPUKIT_STRESS_SECONDS: no number: " << text;
   return seconds;
 }
 
@@ -45,15 +46,18 @@ struct Package {
 
 std::vector<Package> Packages() {
   std::vector<Package> packages;
-  const auto add = [&](const std::string& name, Result<std::shared_ptr<const format::Package>> package) {
+  const auto add = [&](const std::string& name,
+                       Result<std::shared_ptr<const format::Package>> package) {
     if (!package.ok()) {
       ADD_FAILURE() << name << ": " << package.status().message();
       return;
     }
     packages.push_back({name, *package});
   };
-  if (const char* paths = std::getenv("NPUKIT_STRESS_PACKAGES"); paths != nullptr && *paths != '\0') {
-    for (const std::string& path : Split(paths, ':')) add(path, format::Package::Open(RealEnv(), path));
+  if (const char* paths = std::getenv("NPUKIT_STRESS_PACKAGES");
+      paths != nullptr && *paths != '\0') {
+    for (const std::string& path : Split(paths, ':'))
+      add(path, format::Package::Open(RealEnv(), path));
     return packages;
   }
 #ifndef NPUKIT_PHONE_ONLY
@@ -80,7 +84,9 @@ Value RandomInput(const tensor::Type& type, std::mt19937& random) {
     return {};
   }
   for (std::int64_t i = 0; i < v->count(); ++i) {
-    tensor::StoreDouble(*v, i, tensor::IsFloat(type.dtype) ? (static_cast<double>(random() % 4001) - 2000) / 1000 : 1);
+    tensor::StoreDouble(
+        *v, i,
+        tensor::IsFloat(type.dtype) ? (static_cast<double>(random() % 4001) - 2000) / 1000 : 1);
   }
   return std::move(*v);
 }
@@ -96,18 +102,20 @@ Status Ask(const Session& session, Request& request, const Question& q, bool bin
   const format::Head& head = session.head();
   for (std::size_t i = 0; i < q.inputs.size(); ++i) {
     const Value& v = q.inputs[i];
-    NPUKIT_RETURN_IF_ERROR(request.BindInput(head.inputs[i].name, v.dtype(), v.dims(), v.data(), v.byte_size()));
+    NPUKIT_RETURN_IF_ERROR(
+        request.BindInput(head.inputs[i].name, v.dtype(), v.dims(), v.data(), v.byte_size()));
   }
   for (std::size_t i = 0; i < head.outputs.size(); ++i) {
     const bool bind = bind_outputs && i < answers.size();
-    NPUKIT_RETURN_IF_ERROR(request.BindOutput(head.outputs[i].name, bind ? answers[i].data() : nullptr,
-                                              bind ? answers[i].size() : 0));
+    NPUKIT_RETURN_IF_ERROR(request.BindOutput(
+        head.outputs[i].name, bind ? answers[i].data() : nullptr, bind ? answers[i].size() : 0));
   }
   NPUKIT_RETURN_IF_ERROR(request.Run());
   answers.resize(head.outputs.size());
   for (std::size_t i = 0; i < head.outputs.size(); ++i) {
     NPUKIT_ASSIGN_OR_RETURN(const Value out, request.Output(head.outputs[i].name));
-    if (!bind_outputs || answers[i].empty()) answers[i].assign(out.bytes().begin(), out.bytes().end());
+    if (!bind_outputs || answers[i].empty())
+      answers[i].assign(out.bytes().begin(), out.bytes().end());
   }
   return OkStatus();
 }
@@ -133,7 +141,8 @@ std::vector<Question> SerialAnswers(const Package& p, const std::string& device)
   for (const std::uint32_t program : session->programs()) {
     for (int i = 0; i < kInputsPerProgram; ++i) {
       Question q;
-      for (const tensor::Type& t : session->head().programs[program].input_types) q.inputs.push_back(RandomInput(t, random));
+      for (const tensor::Type& t : session->head().programs[program].input_types)
+        q.inputs.push_back(RandomInput(t, random));
       const Status s = Ask(*session, *request, q, false, q.answers);
       if (!s.ok()) ADD_FAILURE() << p.name << " on " << device << ": " << s.message();
       questions.push_back(std::move(q));
@@ -159,7 +168,9 @@ void Stress(const Package& p, const std::string& device, int sessions) {
       std::mt19937 random(static_cast<unsigned>(t));
       const Session& session = *open[static_cast<std::size_t>(t % sessions)];
       auto request = *open[static_cast<std::size_t>(t % sessions)]->NewRequest();
-      for (int i = 0; problems[static_cast<std::size_t>(t)].empty() && std::chrono::steady_clock::now() < end; ++i) {
+      for (int i = 0;
+           problems[static_cast<std::size_t>(t)].empty() && std::chrono::steady_clock::now() < end;
+           ++i) {
         const Question& q = questions[random() % questions.size()];
         std::vector<std::vector<std::byte>> answers(q.answers.size());
         for (std::size_t k = 0; k < answers.size(); ++k) answers[k].resize(q.answers[k].size());
@@ -177,7 +188,8 @@ void Stress(const Package& p, const std::string& device, int sessions) {
   for (const std::string& problem : problems) EXPECT_EQ(problem, "") << p.name << " on " << device;
   EXPECT_GE(runs.load(), kThreads);
   std::printf("%s on %s, %d session%s: %d runs, all equal to the serial ones\n", p.name.c_str(),
-              open[0]->device_description().c_str(), sessions, sessions == 1 ? "" : "s", runs.load());
+              open[0]->device_description().c_str(), sessions, sessions == 1 ? "" : "s",
+              runs.load());
 }
 
 void OnEveryDevice(int sessions) {
@@ -186,7 +198,8 @@ void OnEveryDevice(int sessions) {
   if (nothing_to_run) GTEST_SKIP() << "no package: set NPUKIT_STRESS_PACKAGES";
   for (const Package& p : packages) {
     bool npu = false;
-    for (const format::Program& program : p.package->head().programs) npu |= program.devices != "CPU";
+    for (const format::Program& program : p.package->head().programs)
+      npu |= program.devices != "CPU";
     Stress(p, "CPU", sessions);
     if (npu) Stress(p, "HETERO:NPU,CPU", sessions);
   }

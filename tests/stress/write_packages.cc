@@ -1,5 +1,5 @@
-// Writes the packages of the stress test into a folder, for builds that cannot compile: the phone set under thread sanitizer
-// or on another machine.
+// Writes the packages of the stress test into a folder, for builds that cannot compile: the phone
+// set under thread sanitizer or on another machine.
 #include <cstdio>
 
 #include "base/env.h"
@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   for (const char* target : {"host", "kirin9030"}) {
     const auto bytes = npukit::stress::CompilePackage(target);
     npukit::Status s = bytes.status();
-    if (s.ok()) s = npukit::WriteFile(npukit::RealEnv(), npukit::Cat(argv[1], "/", target, ".npk"), *bytes);
+    if (s.ok())
+      s = npukit::WriteFile(npukit::RealEnv(), npukit::Cat(argv[1], "/", target, ".npk"), *bytes);
     if (s.ok()) continue;
     std::fprintf(stderr, "%s: %s\n", target, s.message().c_str());
     return 1;

@@ -2,10 +2,11 @@
 
 #include <memory>
 
-// The only declaration of the lowerings outside their folders: a line of devices.inc without a folder does not link.
+// The only declaration of the lowerings outside their folders: a line of devices.inc without a
+// folder does not link.
 namespace npukit::devices {
-#define DEVICE(name)                                      \
-  namespace name {                                        \
+#define DEVICE(name)                                       \
+  namespace name {                                         \
   std::shared_ptr<const compile::Lowering> MakeLowering(); \
   }
 #include "devices/devices.inc"

@@ -6,11 +6,12 @@
 
 #include "base/text.h"
 
-// The only declaration of the drivers outside their folders: a line of devices.inc without a folder does not link.
+// The only declaration of the drivers outside their folders: a line of devices.inc without a folder
+// does not link.
 namespace npukit::devices {
-#define DEVICE(name)                    \
-  namespace name {                      \
-  const hal::DeviceDriver& Driver();    \
+#define DEVICE(name)                 \
+  namespace name {                   \
+  const hal::DeviceDriver& Driver(); \
   }
 #include "devices/devices.inc"
 #undef DEVICE
@@ -35,7 +36,8 @@ Result<hal::DevicePtr> OpenDevice(std::string_view name, const hal::OpenOptions&
     if (!device.ok()) return device.status().WithContext(Cat("device ", name));
     return device;
   }
-  return NotFound(Cat("no device '", Printable(name), "' in this build; there is: ", Join(names, ", ")));
+  return NotFound(
+      Cat("no device '", Printable(name), "' in this build; there is: ", Join(names, ", ")));
 }
 
 }  // namespace npukit::devices

@@ -1,5 +1,6 @@
-// Where devices are put together on the run side: the drivers of devices.inc as a list, and opening one by name. Only
-// cli/, bindings/ and tests/ may include this; the runtime gets OpenDevice as a function. Thread-safe: the list is constant.
+// Where devices are put together on the run side: the drivers of devices.inc as a list, and opening
+// one by name. Only cli/, bindings/ and tests/ may include this; the runtime gets OpenDevice as a
+// function. Thread-safe: the list is constant.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@ namespace npukit::devices {
 // One driver per line of devices.inc, in its order.
 std::span<const hal::DeviceDriver* const> Drivers();
 
-// Opens the device called `name` ("cpu"). kNotFound: no such device in this build (lists those there are).
-// kUnsupported: it is built in but absent on this machine (says why).
+// Opens the device called `name` ("cpu"). kNotFound: no such device in this build (lists those
+// there are). kUnsupported: it is built in but absent on this machine (says why).
 Result<hal::DevicePtr> OpenDevice(std::string_view name, const hal::OpenOptions& options);
 
 }  // namespace npukit::devices

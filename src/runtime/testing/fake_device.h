@@ -1,5 +1,6 @@
-// A device for the runtime's tests: y = scale * x + shift (+ weight), on a queue of its own, with every property that a
-// real device may have and the tests need to choose: no import, a failing step, a held queue, a modelled cost.
+// A device for the runtime's tests: y = scale * x + shift (+ weight), on a queue of its own, with
+// every property that a real device may have and the tests need to choose: no import, a failing
+// step, a held queue, a modelled cost.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +29,18 @@ struct FakeBlob {
   std::uint32_t magic = 0x454B4146u;  // "FAKE"
   float scale = 1;
   float shift = 0;
-  std::uint32_t count = 0;        // elements of input and output, fp32
-  std::int64_t cost_ns = 1000;    // on the virtual clock
-  std::uint32_t fail = 0;         // 1: the work fails; 2: Submit refuses it
-  std::uint32_t use_weight = 0;   // adds weight 0
-  std::uint32_t scratch = 0;      // bytes; the work fills them, so overlap shows
+  std::uint32_t count = 0;       // elements of input and output, fp32
+  std::int64_t cost_ns = 1000;   // on the virtual clock
+  std::uint32_t fail = 0;        // 1: the work fails; 2: Submit refuses it
+  std::uint32_t use_weight = 0;  // adds weight 0
+  std::uint32_t scratch = 0;     // bytes; the work fills them, so overlap shows
   std::uint32_t reserved = 0;
 };
 
 class FakeExecutable final : public hal::Executable {
  public:
-  FakeExecutable(const FakeBlob& b, std::vector<hal::WeightView> w) : blob(b), weights(std::move(w)) {}
+  FakeExecutable(const FakeBlob& b, std::vector<hal::WeightView> w)
+      : blob(b), weights(std::move(w)) {}
   Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) override {
     if (inputs.size() != 1 || !inputs[0].is_static() || inputs[0].dtype != tensor::DType::kF32 ||
         inputs[0].bytes() != blob.count * sizeof(float)) {
@@ -60,7 +62,8 @@ class FakeDevice final : public hal::Device {
     bool can_import = true;
     std::size_t fail_allocation = 0;  // the n-th Allocate fails, 1-based; 0: none
   };
-  FakeDevice(Options options, bool virtual_clock) : options_(std::move(options)), virtual_clock_(virtual_clock) {
+  FakeDevice(Options options, bool virtual_clock)
+      : options_(std::move(options)), virtual_clock_(virtual_clock) {
     info_.name = options_.name;
     info_.device_class = options_.device_class;
     info_.description = options_.device_class + " (fake)";
@@ -79,20 +82,23 @@ class FakeDevice final : public hal::Device {
   const hal::DeviceInfo& info() const override { return info_; }
   Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (++allocations_ == options_.fail_allocation) return Status(Code::kOutOfMemory, "fake: out of memory");
+    if (++allocations_ == options_.fail_allocation)
+      return Status(Code::kOutOfMemory, "fake: out of memory");
     return hal::AllocateHost(spec);
   }
   Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override {
     if (!options_.can_import) return Unsupported("fake: works on its own memory only");
     return hal::ImportHost(memory);
   }
-  Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const hal::WeightView> weights) override {
+  Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob,
+                                  std::span<const hal::WeightView> weights) override {
     FakeBlob b;
-    if (blob.size() != sizeof b) return DataCorrupt(Cat("fake: expected a blob of ", sizeof b, " bytes, found ", blob.size()));
+    if (blob.size() != sizeof b)
+      return DataCorrupt(Cat("fake: expected a blob of ", sizeof b, " bytes, found ", blob.size()));
     std::memcpy(&b, blob.data(), sizeof b);
     if (b.magic != FakeBlob().magic) return DataCorrupt("fake: not a blob of this device");
-    return hal::ExecutablePtr(
-        std::make_shared<FakeExecutable>(b, std::vector<hal::WeightView>(weights.begin(), weights.end())));
+    return hal::ExecutablePtr(std::make_shared<FakeExecutable>(
+        b, std::vector<hal::WeightView>(weights.begin(), weights.end())));
   }
   Result<hal::FencePtr> Submit(const hal::Work& work) override {
     const auto& e = static_cast<const FakeExecutable&>(*work.executable);
@@ -144,8 +150,10 @@ class FakeDevice final : public hal::Device {
       t.start_ns = std::max(t.start_ns, f->timing().end_ns);
     }
     if (!virtual_clock_) t.start_ns = RealEnv().NowNs();
-    if (status.ok() && w.cancel != nullptr && w.cancel->load()) status = Status(Code::kCancelled, "cancelled");
-    if (status.ok() && e.blob.fail == 1) status = Status(Code::kDeviceLost, "fake: the work failed");
+    if (status.ok() && w.cancel != nullptr && w.cancel->load())
+      status = Status(Code::kCancelled, "cancelled");
+    if (status.ok() && e.blob.fail == 1)
+      status = Status(Code::kDeviceLost, "fake: the work failed");
     if (status.ok()) Compute(w, e);
     t.end_ns = virtual_clock_ ? t.start_ns + e.blob.cost_ns : RealEnv().NowNs();
     t.kind = virtual_clock_ ? target::Kind::kModelled : target::Kind::kMeasured;
@@ -158,7 +166,8 @@ class FakeDevice final : public hal::Device {
   static void Compute(const hal::Work& w, const FakeExecutable& e) {
     const auto* x = reinterpret_cast<const float*>(w.inputs[0].buffer->host() + w.inputs[0].offset);
     auto* y = reinterpret_cast<float*>(w.outputs[0].buffer->host() + w.outputs[0].offset);
-    if (e.blob.scratch > 0) std::memset(w.scratch.buffer->host() + w.scratch.offset, 0x5A, e.blob.scratch);
+    if (e.blob.scratch > 0)
+      std::memset(w.scratch.buffer->host() + w.scratch.offset, 0x5A, e.blob.scratch);
     for (std::uint32_t i = 0; i < e.blob.count; ++i) {
       float v = e.blob.scale * x[i] + e.blob.shift;
       if (e.blob.use_weight != 0) v += reinterpret_cast<const float*>(e.weights[0].bytes.data())[i];
@@ -179,7 +188,8 @@ class FakeDevice final : public hal::Device {
   std::thread thread_;
 };
 
-// Builds packages of fake blobs, step by step: one program is a chain of calls over tensors of one length.
+// Builds packages of fake blobs, step by step: one program is a chain of calls over tensors of one
+// length.
 class FakePackage {
  public:
   format::Head head;
@@ -189,8 +199,10 @@ class FakePackage {
     head.model_name = "fake";
     head.tool_version = "test";
     head.profile.name = target;
-    head.inputs = {{"x", tensor::Type::Tensor(tensor::DType::kF32, tensor::Shape({tensor::Dim::Symbol("n")}))}};
-    head.outputs = {{"y", tensor::Type::Tensor(tensor::DType::kF32, tensor::Shape({tensor::Dim::Symbol("n")}))}};
+    head.inputs = {{"x", tensor::Type::Tensor(tensor::DType::kF32,
+                                              tensor::Shape({tensor::Dim::Symbol("n")}))}};
+    head.outputs = {{"y", tensor::Type::Tensor(tensor::DType::kF32,
+                                               tensor::Shape({tensor::Dim::Symbol("n")}))}};
   }
 
   struct Call {
@@ -199,8 +211,8 @@ class FakePackage {
     std::vector<float> weight;
   };
   // x -> call 0 -> call 1 -> ... -> y.
-  format::Program& AddChain(const std::string& devices, std::uint32_t n, const std::vector<Call>& calls,
-                            const std::string& precision = "fp32") {
+  format::Program& AddChain(const std::string& devices, std::uint32_t n,
+                            const std::vector<Call>& calls, const std::string& precision = "fp32") {
     const auto type = tensor::Type::Tensor(tensor::DType::kF32, tensor::Dims{n});
     format::Program p;
     p.devices = devices;
@@ -221,7 +233,8 @@ class FakePackage {
       e.scratch_bytes = blob.scratch;
       if (!calls[i].weight.empty()) {
         blob.use_weight = 1;
-        auto bytes = std::make_shared<std::vector<std::byte>>(calls[i].weight.size() * sizeof(float));
+        auto bytes =
+            std::make_shared<std::vector<std::byte>>(calls[i].weight.size() * sizeof(float));
         std::memcpy(bytes->data(), calls[i].weight.data(), bytes->size());
         e.weights = {writer.AddWeight("raw", bytes, Hash64(*bytes))};
       }
@@ -231,7 +244,10 @@ class FakePackage {
       std::uint32_t to = 1;
       if (i + 1 < calls.size()) {
         to = static_cast<std::uint32_t>(p.slots.size());
-        p.slots.push_back({.name = Cat("t", i), .type = type, .kind = format::SlotKind::kFixed, .offset = (i % 2) * stride});
+        p.slots.push_back({.name = Cat("t", i),
+                           .type = type,
+                           .kind = format::SlotKind::kFixed,
+                           .offset = (i % 2) * stride});
         p.arena_bytes = std::max(p.arena_bytes, (i % 2 + 1) * stride);
       }
       format::Step step;
@@ -250,8 +266,9 @@ class FakePackage {
 
   Result<std::shared_ptr<const format::Package>> Build() const {
     NPUKIT_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, writer.ToBytes(head));
-    NPUKIT_ASSIGN_OR_RETURN(auto aligned, tensor::Value::Allocate(tensor::DType::kU8,
-                                                                  {static_cast<std::int64_t>(bytes.size())}));
+    NPUKIT_ASSIGN_OR_RETURN(
+        auto aligned,
+        tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes.size())}));
     std::memcpy(aligned.mutable_data(), bytes.data(), bytes.size());
     auto owner = std::make_shared<tensor::Value>(std::move(aligned));
     const auto view = owner->bytes();

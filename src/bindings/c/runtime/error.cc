@@ -16,10 +16,12 @@ constexpr npk_status ToC(Code code) { return static_cast<npk_status>(code); }
 static_assert(ToC(Code::kOk) == NPK_OK && ToC(Code::kInvalidArgument) == NPK_INVALID_ARGUMENT);
 static_assert(ToC(Code::kNotFound) == NPK_NOT_FOUND && ToC(Code::kUnsupported) == NPK_UNSUPPORTED);
 static_assert(ToC(Code::kDataCorrupt) == NPK_DATA_CORRUPT);
-static_assert(ToC(Code::kResourceExhausted) == NPK_RESOURCE_EXHAUSTED && ToC(Code::kOutOfMemory) == NPK_OUT_OF_MEMORY);
+static_assert(ToC(Code::kResourceExhausted) == NPK_RESOURCE_EXHAUSTED &&
+              ToC(Code::kOutOfMemory) == NPK_OUT_OF_MEMORY);
 static_assert(ToC(Code::kIo) == NPK_IO && ToC(Code::kUnwritable) == NPK_UNWRITABLE);
 static_assert(ToC(Code::kDeviceLost) == NPK_DEVICE_LOST && ToC(Code::kCancelled) == NPK_CANCELLED);
-static_assert(ToC(Code::kDeadlineExceeded) == NPK_DEADLINE_EXCEEDED && ToC(Code::kInternal) == NPK_INTERNAL);
+static_assert(ToC(Code::kDeadlineExceeded) == NPK_DEADLINE_EXCEEDED &&
+              ToC(Code::kInternal) == NPK_INTERNAL);
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The C API over runtime::Session: translates types, checks every pointer and size that a caller can get wrong, and lets
-// nothing but values through.
+// The C API over runtime::Session: translates types, checks every pointer and size that a caller
+// can get wrong, and lets nothing but values through.
 #include "npukit/runtime.h"
 
 #include <algorithm>
@@ -31,8 +31,10 @@ namespace runtime = npukit::runtime;
 namespace target = npukit::target;
 namespace tensor = npukit::tensor;
 
-static_assert(static_cast<int>(tensor::DType::kF32) == NPK_F32 && static_cast<int>(tensor::DType::kF64) == NPK_F64);
-static_assert(static_cast<int>(tensor::DType::kI8) == NPK_I8 && static_cast<int>(tensor::DType::kU64) == NPK_U64);
+static_assert(static_cast<int>(tensor::DType::kF32) == NPK_F32 &&
+              static_cast<int>(tensor::DType::kF64) == NPK_F64);
+static_assert(static_cast<int>(tensor::DType::kI8) == NPK_I8 &&
+              static_cast<int>(tensor::DType::kU64) == NPK_U64);
 static_assert(static_cast<int>(tensor::DType::kBool) == NPK_BOOL);
 static_assert(static_cast<int>(target::Kind::kAssumed) == NPK_ASSUMED &&
               static_cast<int>(target::Kind::kModelled) == NPK_MODELLED &&
@@ -44,19 +46,23 @@ constexpr double kPjPerMj = 1e9;
 
 Status Null(const char* what) { return InvalidArgument(Cat(what, " is NULL")); }
 
-// A caller built against a later header has a larger struct. Options it sets beyond what we know are refused, not ignored.
+// A caller built against a later header has a larger struct. Options it sets beyond what we know
+// are refused, not ignored.
 Status CheckOptions(const npk_session_options& options) {
   if (options.struct_size < sizeof options) {
-    return InvalidArgument(Cat("npk_session_options.struct_size: expected ", sizeof options, ", found ",
-                               options.struct_size, "; set it to sizeof(npk_session_options)"));
+    return InvalidArgument(Cat("npk_session_options.struct_size: expected ", sizeof options,
+                               ", found ", options.struct_size,
+                               "; set it to sizeof(npk_session_options)"));
   }
   if (options.struct_size > 4096) {
-    return InvalidArgument(Cat("npk_session_options.struct_size: ", options.struct_size, " is no size of that struct"));
+    return InvalidArgument(Cat("npk_session_options.struct_size: ", options.struct_size,
+                               " is no size of that struct"));
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(&options);
   for (std::size_t i = sizeof options; i < options.struct_size; ++i) {
     if (bytes[i] != 0) {
-      return npukit::Unsupported("npk_session_options has options that this version does not know: update npukit");
+      return npukit::Unsupported(
+          "npk_session_options has options that this version does not know: update npukit");
     }
   }
   return npukit::OkStatus();
@@ -78,11 +84,12 @@ Status Fill(T* out, T value) {
 Status FillDesc(const std::string& name, const tensor::Type& type, npk_tensor_desc* out) {
   if (out == nullptr) return Null("out");
   if (!type.is_tensor() || !type.shape) {
-    return npukit::Unsupported(Cat("'", npukit::Printable(name), "' is ", type.ToString(), ", not a tensor of known rank"));
+    return npukit::Unsupported(Cat("'", npukit::Printable(name), "' is ", type.ToString(),
+                                   ", not a tensor of known rank"));
   }
   if (type.shape->rank() > NPK_MAX_RANK) {
-    return npukit::Unsupported(Cat("'", npukit::Printable(name), "' has rank ", type.shape->rank(), ", the limit is ",
-                                   NPK_MAX_RANK));
+    return npukit::Unsupported(Cat("'", npukit::Printable(name), "' has rank ", type.shape->rank(),
+                                   ", the limit is ", NPK_MAX_RANK));
   }
   *out = {};
   out->name = name.c_str();
@@ -95,8 +102,10 @@ Status FillDesc(const std::string& name, const tensor::Type& type, npk_tensor_de
   return npukit::OkStatus();
 }
 
-Status FillSpec(const std::vector<format::ValueSpec>& specs, std::size_t index, const char* what, npk_tensor_desc* out) {
-  if (index >= specs.size()) return InvalidArgument(Cat("no ", what, " ", index, "; there are ", specs.size()));
+Status FillSpec(const std::vector<format::ValueSpec>& specs, std::size_t index, const char* what,
+                npk_tensor_desc* out) {
+  if (index >= specs.size())
+    return InvalidArgument(Cat("no ", what, " ", index, "; there are ", specs.size()));
   return FillDesc(specs[index].name, specs[index].type, out);
 }
 
@@ -114,8 +123,8 @@ struct npk_request {
 
 namespace {
 
-Status Open(Result<std::shared_ptr<const format::Package>> package, const npk_session_options* options,
-            npk_session** out) {
+Status Open(Result<std::shared_ptr<const format::Package>> package,
+            const npk_session_options* options, npk_session** out) {
   NPUKIT_RETURN_IF_ERROR(package.status());
   runtime::SessionOptions o;
   std::string device = "AUTO:NPU,CPU";
@@ -126,17 +135,21 @@ Status Open(Result<std::shared_ptr<const format::Package>> package, const npk_se
     o.threads = options->threads;
   }
   NPUKIT_ASSIGN_OR_RETURN(o.device, runtime::DeviceSpec::Parse(device));
-  NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Session> session,
-                          runtime::Session::Open(std::move(*package), o, npukit::devices::OpenDevice));
+  NPUKIT_ASSIGN_OR_RETURN(
+      std::shared_ptr<runtime::Session> session,
+      runtime::Session::Open(std::move(*package), o, npukit::devices::OpenDevice));
   *out = new npk_session{session, session->device_description()};
   return npukit::OkStatus();
 }
 
-// FlatBuffers and weights want aligned bytes: a caller's package that is not (malloc gives 16) is copied once.
+// FlatBuffers and weights want aligned bytes: a caller's package that is not (malloc gives 16) is
+// copied once.
 Result<std::shared_ptr<const format::Package>> FromMemory(const void* data, std::size_t bytes) {
   const std::byte* begin = static_cast<const std::byte*>(data);
-  if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0) return format::Package::FromBytes({begin, bytes}, nullptr);
-  NPUKIT_ASSIGN_OR_RETURN(auto copy, tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes)}));
+  if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0)
+    return format::Package::FromBytes({begin, bytes}, nullptr);
+  NPUKIT_ASSIGN_OR_RETURN(
+      auto copy, tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes)}));
   if (bytes > 0) std::memcpy(copy.mutable_data(), data, bytes);
   auto owner = std::make_shared<tensor::Value>(std::move(copy));
   const std::span<const std::byte> view = owner->bytes();
@@ -149,15 +162,16 @@ extern "C" {
 
 const char* npk_version(void) { return NPUKIT_VERSION; }
 
-npk_status npk_session_open(const char* package_path, const npk_session_options* options, npk_session** out) {
+npk_status npk_session_open(const char* package_path, const npk_session_options* options,
+                            npk_session** out) {
   if (out == nullptr) return Report(Null("out"));
   *out = nullptr;
   if (package_path == nullptr) return Report(Null("package_path"));
   return Report(Open(format::Package::Open(npukit::RealEnv(), package_path), options, out));
 }
 
-npk_status npk_session_open_memory(const void* data, size_t bytes, const npk_session_options* options,
-                                   npk_session** out) {
+npk_status npk_session_open_memory(const void* data, size_t bytes,
+                                   const npk_session_options* options, npk_session** out) {
   if (out == nullptr) return Report(Null("out"));
   *out = nullptr;
   if (data == nullptr) return Report(Null("data"));
@@ -166,7 +180,9 @@ npk_status npk_session_open_memory(const void* data, size_t bytes, const npk_ses
 
 void npk_session_release(npk_session* session) { delete session; }
 
-const char* npk_session_device(const npk_session* session) { return session == nullptr ? "" : session->device.c_str(); }
+const char* npk_session_device(const npk_session* session) {
+  return session == nullptr ? "" : session->device.c_str();
+}
 
 const char* npk_session_target(const npk_session* session) {
   return session == nullptr ? "" : session->session->head().profile.name.c_str();
@@ -194,7 +210,8 @@ size_t npk_session_program_count(const npk_session* session) {
   return session == nullptr ? 0 : session->session->programs().size();
 }
 
-npk_status npk_session_program_input(const npk_session* session, size_t program, size_t index, npk_tensor_desc* out) {
+npk_status npk_session_program_input(const npk_session* session, size_t program, size_t index,
+                                     npk_tensor_desc* out) {
   if (session == nullptr) return Report(Null("session"));
   const std::vector<std::uint32_t>& programs = session->session->programs();
   if (program >= programs.size()) {
@@ -202,7 +219,8 @@ npk_status npk_session_program_input(const npk_session* session, size_t program,
   }
   const format::Head& head = session->session->head();
   const std::vector<tensor::Type>& types = head.programs[programs[program]].input_types;
-  if (index >= types.size()) return Report(InvalidArgument(Cat("no input ", index, "; there are ", types.size())));
+  if (index >= types.size())
+    return Report(InvalidArgument(Cat("no input ", index, "; there are ", types.size())));
   return Report(FillDesc(head.inputs[index].name, types[index], out));
 }
 
@@ -218,8 +236,9 @@ npk_status npk_request_create(npk_session* session, npk_request** out) {
 
 void npk_request_release(npk_request* request) { delete request; }
 
-npk_status npk_request_bind_input(npk_request* request, const char* name, npk_dtype dtype, const int64_t* dims,
-                                  int32_t rank, const void* data, size_t bytes) {
+npk_status npk_request_bind_input(npk_request* request, const char* name, npk_dtype dtype,
+                                  const int64_t* dims, int32_t rank, const void* data,
+                                  size_t bytes) {
   if (request == nullptr) return Report(Null("request"));
   if (name == nullptr) return Report(Null("name"));
   if (rank < 0 || rank > NPK_MAX_RANK) {
@@ -229,12 +248,15 @@ npk_status npk_request_bind_input(npk_request* request, const char* name, npk_dt
   int type = 0;  // read as a number: a C caller may pass one that is no npk_dtype
   static_assert(sizeof type == sizeof dtype);
   std::memcpy(&type, &dtype, sizeof type);
-  if (type < 0 || type >= tensor::kDTypeCount) return Report(InvalidArgument(Cat("no element type ", type)));
+  if (type < 0 || type >= tensor::kDTypeCount)
+    return Report(InvalidArgument(Cat("no element type ", type)));
   const tensor::Dims d = rank == 0 ? tensor::Dims() : tensor::Dims(dims, dims + rank);
-  return Report(request->request->BindInput(name, static_cast<tensor::DType>(type), d, data, bytes));
+  return Report(
+      request->request->BindInput(name, static_cast<tensor::DType>(type), d, data, bytes));
 }
 
-npk_status npk_request_bind_output(npk_request* request, const char* name, void* data, size_t bytes) {
+npk_status npk_request_bind_output(npk_request* request, const char* name, void* data,
+                                   size_t bytes) {
   if (request == nullptr) return Report(Null("request"));
   if (name == nullptr) return Report(Null("name"));
   return Report(request->request->BindOutput(name, data, bytes));
@@ -256,7 +278,8 @@ void npk_request_cancel(npk_request* request) {
   if (request != nullptr) request->request->Cancel();
 }
 
-npk_status npk_request_output(npk_request* request, const char* name, npk_tensor_desc* desc, const void** data) {
+npk_status npk_request_output(npk_request* request, const char* name, npk_tensor_desc* desc,
+                              const void** data) {
   if (request == nullptr) return Report(Null("request"));
   if (name == nullptr) return Report(Null("name"));
   auto value = request->request->Output(name);
@@ -298,7 +321,8 @@ npk_status npk_request_step(npk_request* request, uint32_t index, npk_step* out)
   if (request == nullptr) return Report(Null("request"));
   if (auto done = request->request->Completed(); !done.ok()) return Report(done);
   const std::vector<runtime::StepAccount>& steps = request->request->account().steps;
-  if (index >= steps.size()) return Report(InvalidArgument(Cat("no step ", index, "; there are ", steps.size())));
+  if (index >= steps.size())
+    return Report(InvalidArgument(Cat("no step ", index, "; there are ", steps.size())));
   const runtime::StepAccount& s = steps[index];
   npk_step c = {};
   c.device = s.device.c_str();

@@ -1,5 +1,6 @@
-// What null/lower writes and null/run reads: a magic number and nothing else. A real device describes here what passes
-// between its two halves (an instruction list, a table of operators), with a version, and reads it as hostile.
+// What null/lower writes and null/run reads: a magic number and nothing else. A real device
+// describes here what passes between its two halves (an instruction list, a table of operators),
+// with a version, and reads it as hostile.
 #pragma once
 
 #include <cstdint>

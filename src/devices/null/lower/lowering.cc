@@ -15,9 +15,11 @@ class NullLowering final : public compile::Lowering {
   std::string_view device_class() const override { return "NULL"; }
   compile::Precision precision() const override { return compile::Precision::kFp32; }
 
-  // A real device looks at the node's operator, types and attributes and compares them with facts of the profile; a
-  // refusal names the fact, its limit and what was found, so that the user knows what to change.
-  target::Verdict Supports(const ir::Graph&, const ir::Node& n, const target::Profile&) const override {
+  // A real device looks at the node's operator, types and attributes and compares them with facts
+  // of the profile; a refusal names the fact, its limit and what was found, so that the user knows
+  // what to change.
+  target::Verdict Supports(const ir::Graph&, const ir::Node& n,
+                           const target::Profile&) const override {
     target::Verdict v;
     v.op = n.op ? std::string(n.op->name) : std::string();
     v.foreign_op = n.foreign_op;
@@ -29,7 +31,8 @@ class NullLowering final : public compile::Lowering {
     return v;
   }
 
-  target::Estimate Cost(const ir::Graph&, const ir::Node&, const target::Profile& p) const override {
+  target::Estimate Cost(const ir::Graph&, const ir::Node&,
+                        const target::Profile& p) const override {
     return CostOfNothing(p);
   }
   target::Estimate BoundaryCost(const tensor::Type&, const target::Profile& p) const override {
@@ -39,8 +42,8 @@ class NullLowering final : public compile::Lowering {
   Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p,
                                  const compile::LowerOptions&) const override {
     if (!g.nodes.empty()) {
-      return Unsupported(Cat("null: cannot lower ", g.nodes[0].op_name(), " (node ", Printable(g.nodes[0].name),
-                             "): the null device runs no operator"));
+      return Unsupported(Cat("null: cannot lower ", g.nodes[0].op_name(), " (node ",
+                             Printable(g.nodes[0].name), "): the null device runs no operator"));
     }
     const Blob blob;
     compile::Lowered out;

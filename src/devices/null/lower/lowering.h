@@ -1,4 +1,5 @@
-// What the null device offers the compiler: it refuses every operator. Copy this folder to start a device.
+// What the null device offers the compiler: it refuses every operator. Copy this folder to start a
+// device.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The null device on the run side: opens, owns memory, imports memory, loads the empty blob and does nothing, at once.
+// The null device on the run side: opens, owns memory, imports memory, loads the empty blob and
+// does nothing, at once.
 #pragma once
 
 #include "hal/device.h"
