@@ -148,7 +148,7 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   r.model_sha256 = p.model.sha256;
   r.device = bench.device;
   r.device_description = p.session->device_description();
-  r.target = TargetOf(head.profile);
+  r.target = TargetOf(p.model.profile);
   r.program = ProgramKey(head, head.programs[account.program]);
   r.cpu_target = CpuTarget(r.device_description);
   r.threads = p.threads;

@@ -27,6 +27,7 @@ Result<Model> OpenPackage(const Kit& kit, const ModelOptions& options) {
                                Printable(own.name), ", not ", Printable(options.profile.name),
                                "; compile the model again with -t"));
   }
+  m.profile = options.profile.name.empty() ? own : options.profile;
   return m;
 }
 
@@ -57,6 +58,7 @@ Result<Model> CompileInMemory(const Kit& kit, const ModelOptions& options) {
     NPUKIT_ASSIGN_OR_RETURN(m.package, format::Package::FromBytes(*bytes, bytes));
     m.warnings = std::move(result.warnings);
   }
+  m.profile = m.package->head().profile;
   m.compile_ms = static_cast<double>(kit.env->NowNs() - start) / 1e6;
   return m;
 }

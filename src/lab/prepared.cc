@@ -107,6 +107,7 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
   session.device = options.device;
   session.threads = run.threads;
   session.precision = run.precision;
+  session.profile = p.model.profile;
   NPUKIT_ASSIGN_OR_RETURN(p.session,
                           runtime::Session::Open(p.model.package, session, kit.open_device));
   p.load_ms = report::Measured(static_cast<double>(kit.env->NowNs() - start) / 1e6, "ms");

@@ -13,7 +13,7 @@ Result<report::Run> RunModel(const Kit& kit, const ModelOptions& options, const 
   const format::Head& head = p.session->head();
   report::Run r;
   r.model = options.path;
-  r.target = TargetOf(head.profile);
+  r.target = TargetOf(p.model.profile);
   r.inputs = p.InputRecords();
   NPUKIT_ASSIGN_OR_RETURN(r.outputs, TakeOutputs(kit, p, *request, run.output_folder));
   r.program = ProgramKey(head, head.programs[account.program]);

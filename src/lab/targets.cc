@@ -5,7 +5,9 @@
 #include <array>
 
 #include "base/text.h"
+#include "format/reader.h"
 #include "lab/describe.h"
+#include "lab/open.h"
 #include "profile_io/profile_io.h"
 
 namespace npukit::lab {
@@ -32,6 +34,32 @@ std::vector<std::string> ProfileFolders() {
   return folders;
 }
 
+namespace {
+
+// --set fact=value, in order.
+Status Change(target::Profile& profile, const std::vector<std::string>& set) {
+  for (const std::string& change : set) {
+    const std::size_t at = change.find('=');
+    if (at == std::string::npos)
+      return InvalidArgument(Cat("--set ", Printable(change), ": expected fact=value"));
+    NPUKIT_RETURN_IF_ERROR(
+        profile.Set(change.substr(0, at), change.substr(at + 1)).WithContext("--set"));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<target::Profile> DefaultTarget(Env& env, const std::string& path,
+                                      const std::vector<std::string>& set) {
+  NPUKIT_ASSIGN_OR_RETURN(const bool package, IsPackage(env, path));
+  if (!package) return LoadTarget(env, "host", set);
+  NPUKIT_ASSIGN_OR_RETURN(const auto opened, format::Package::Open(env, path));
+  target::Profile profile = opened->head().profile;
+  NPUKIT_RETURN_IF_ERROR(Change(profile, set));
+  return profile;
+}
+
 Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
                                    const std::vector<std::string>& set) {
   if (std::int64_t number = 0; ParseInt64(name_or_file, &number)) {
@@ -40,13 +68,7 @@ Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
   }
   NPUKIT_ASSIGN_OR_RETURN(target::Profile profile,
                           profile_io::LoadProfile(env, name_or_file, ProfileFolders()));
-  for (const std::string& change : set) {
-    const std::size_t at = change.find('=');
-    if (at == std::string::npos)
-      return InvalidArgument(Cat("--set ", Printable(change), ": expected fact=value"));
-    NPUKIT_RETURN_IF_ERROR(
-        profile.Set(change.substr(0, at), change.substr(at + 1)).WithContext("--set"));
-  }
+  NPUKIT_RETURN_IF_ERROR(Change(profile, set));
   return profile;
 }
 

@@ -21,6 +21,11 @@ Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
                                    const std::vector<std::string>& set);
 
 Result<report::Targets> ListTargets(Env& env);
+// The target of a file when nobody names one: a package's own, for a model the host; --set changes
+// it.
+Result<target::Profile> DefaultTarget(Env& env, const std::string& path,
+                                      const std::vector<std::string>& set);
+
 report::TargetShow ShowTarget(const target::Profile& profile);
 
 }  // namespace npukit::lab

@@ -73,12 +73,19 @@ target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Prof
   return v;
 }
 
+// Gain and copy are sums over the operators by themselves. Placement has the last word by what
+// whole divisions take as lowered, so the two may disagree; then the sentence says which decided.
 void SayWhyNotWorthIt(const Refusal& r, target::Verdict& v) {
   v.code = "costs_more_than_it_saves";
-  v.fact = "npu.boundary_us";
+  v.fact = r.gain_ns > 0 ? "npu.boundary_us" : "npu.dispatch_us";
   v.limit = Cat("gain ", Milliseconds(r.gain_ns));
   v.found = Cat("copy ", Milliseconds(r.copy_ns));
-  if (r.gain_ns > 0) {
+  if (r.gain_ns > r.copy_ns) {
+    v.reason =
+        Cat("The NPU could, and operator by operator it would gain ", Milliseconds(r.gain_ns),
+            " for ", Milliseconds(r.copy_ns),
+            " of hand-overs, but the program as lowered is faster with this part on the CPU.");
+  } else if (r.gain_ns > 0) {
     v.reason = Cat("The NPU could, but handing the data over costs ", Milliseconds(r.copy_ns),
                    " and saves ", Milliseconds(r.gain_ns), ".");
   } else if (r.copy_ns < 0) {
@@ -89,7 +96,8 @@ void SayWhyNotWorthIt(const Refusal& r, target::Verdict& v) {
     v.reason = Cat("The NPU could, but this part takes ", Milliseconds(-r.gain_ns),
                    " longer there than on the CPU.");
   }
-  v.remedy = "nothing to do: the CPU is faster here; -d NPU forces it";
+  v.remedy =
+      "nothing to do: the CPU is faster here; run or bench the model file with -d NPU to force it";
 }
 
 }  // namespace
