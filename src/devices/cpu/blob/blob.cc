@@ -2,6 +2,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -15,7 +16,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using flatbuffers::Vector;
 
-// Far above any real network, far below what could exhaust a phone.
+// Far above any real network. These bound indices and loops; what bounds memory is Budget.
 constexpr std::uint32_t kMaxTensors = 1u << 20;
 constexpr std::uint32_t kMaxSteps = 1u << 20;
 constexpr std::uint32_t kMaxRank = 32;
@@ -72,65 +73,119 @@ Offset<Vector<Offset<fb::Attr>>> WriteAttrs(FlatBufferBuilder& b, const BlobAttr
   return b.CreateVector(out);
 }
 
-template <class T>
-std::vector<T> Copy(const Vector<T>* v) {
-  return v ? std::vector<T>(v->begin(), v->end()) : std::vector<T>();
-}
-
 template <class V>
 std::uint32_t Size(const V* v) {
   return v ? v->size() : 0;
 }
 
-Result<BlobAttrs> ReadAttrs(const Vector<Offset<fb::Attr>>* attrs) {
+// Several offsets of a FlatBuffer may name the same bytes, so a small blob could unfold into terabytes. Write never shares,
+// so everything copied out of a blob must fit the blob's own length.
+class Budget {
+ public:
+  explicit Budget(std::uint64_t blob_bytes) : left_(blob_bytes) {}
+
+  Status Charge(std::string_view field, std::uint64_t bytes) {
+    if (bytes > left_) {
+      return DataCorrupt(Cat(field, ": expected parts that fit the blob's length together, found more; get the package again"));
+    }
+    left_ -= bytes;
+    return OkStatus();
+  }
+
+  // A vector's length and elements; kTableBytes for a table: its offset and the least a table takes.
+  template <class V>
+  Status ChargeVector(std::string_view field, const V* v, std::uint64_t element_bytes) {
+    return v ? Charge(field, 4 + element_bytes * v->size()) : OkStatus();
+  }
+
+  Result<std::string> Text(std::string_view field, const flatbuffers::String* s) {
+    if (!s) return std::string();
+    NPUKIT_RETURN_IF_ERROR(Charge(field, std::uint64_t{5} + s->size()));  // length, characters, closing zero
+    return s->str();
+  }
+
+  template <class T>
+  Result<std::vector<T>> Numbers(std::string_view field, const Vector<T>* v) {
+    NPUKIT_RETURN_IF_ERROR(ChargeVector(field, v, sizeof(T)));
+    // Not element by element: the verifier aligns the vector's length, not its 8-byte elements.
+    static_assert(std::endian::native == std::endian::little);
+    std::vector<T> out(Size(v));
+    if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+    return out;
+  }
+
+ private:
+  std::uint64_t left_;
+};
+constexpr std::uint64_t kTableBytes = 8;
+
+Result<BlobAttrValue> ReadAttrValue(const fb::Attr& at, Budget& budget) {
+  switch (at.kind()) {
+    case 0: return BlobAttrValue(at.i());
+    case 1: return BlobAttrValue(at.f());
+    case 2: {
+      NPUKIT_ASSIGN_OR_RETURN(std::string text, budget.Text("s", at.s()));
+      return BlobAttrValue(std::move(text));
+    }
+    case 3: {
+      NPUKIT_ASSIGN_OR_RETURN(std::vector<std::int64_t> ints, budget.Numbers("ints", at.ints()));
+      return BlobAttrValue(std::move(ints));
+    }
+    case 4: {
+      NPUKIT_ASSIGN_OR_RETURN(std::vector<float> floats, budget.Numbers("floats", at.floats()));
+      return BlobAttrValue(std::move(floats));
+    }
+    case 5: {
+      NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("strings", at.strings(), 4));
+      std::vector<std::string> strings;
+      for (std::uint32_t i = 0; i < Size(at.strings()); ++i) {
+        NPUKIT_ASSIGN_OR_RETURN(std::string text, budget.Text("strings", at.strings()->Get(i)));
+        strings.push_back(std::move(text));
+      }
+      return BlobAttrValue(std::move(strings));
+    }
+    case 6: {
+      if (at.dtype() >= tensor::kDTypeCount || Size(at.ints()) > kMaxRank) return DataCorrupt("bad tensor type");
+      const auto dtype = static_cast<tensor::DType>(at.dtype());
+      NPUKIT_ASSIGN_OR_RETURN(tensor::Dims dims, budget.Numbers("ints", at.ints()));
+      const auto count = tensor::ElementCount(dims);
+      const auto bytes = count ? tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
+      if (!bytes || *bytes != Size(at.data())) {
+        return DataCorrupt(Cat("expected ", bytes.value_or(0), " bytes, found ", Size(at.data())));
+      }
+      NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("data", at.data(), 1));
+      NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(dtype, std::move(dims)));
+      if (*bytes != 0) std::memcpy(v.mutable_data(), at.data()->data(), static_cast<std::size_t>(*bytes));
+      return BlobAttrValue(std::move(v));
+    }
+    default:
+      return DataCorrupt(Cat("unknown kind ", static_cast<int>(at.kind())));
+  }
+}
+
+Result<BlobAttrs> ReadAttrs(const Vector<Offset<fb::Attr>>* attrs, Budget& budget) {
   BlobAttrs out;
   if (Size(attrs) > kMaxList) return DataCorrupt(Cat("attributes: expected at most ", kMaxList, ", found ", Size(attrs)));
+  NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("attributes", attrs, kTableBytes));
   for (std::uint32_t a = 0; a < Size(attrs); ++a) {
     const fb::Attr& at = *attrs->Get(a);
-    BlobAttrValue value;
-    switch (at.kind()) {
-      case 0: value = at.i(); break;
-      case 1: value = at.f(); break;
-      case 2: value = at.s() ? at.s()->str() : std::string(); break;
-      case 3: value = Copy(at.ints()); break;
-      case 4: value = Copy(at.floats()); break;
-      case 5: {
-        std::vector<std::string> strings;
-        for (std::uint32_t i = 0; i < Size(at.strings()); ++i) strings.push_back(at.strings()->Get(i)->str());
-        value = std::move(strings);
-        break;
-      }
-      case 6: {
-        const std::string where = Cat("attribute ", Printable(at.name()->str()));
-        if (at.dtype() >= tensor::kDTypeCount || Size(at.ints()) > kMaxRank) return DataCorrupt(Cat(where, ": bad tensor type"));
-        const auto dtype = static_cast<tensor::DType>(at.dtype());
-        tensor::Dims dims = Copy(at.ints());
-        const auto count = tensor::ElementCount(dims);
-        const auto bytes = count ? tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
-        if (!bytes || *bytes != Size(at.data())) {
-          return DataCorrupt(Cat(where, ": expected ", bytes.value_or(0), " bytes, found ", Size(at.data())));
-        }
-        NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(dtype, std::move(dims)));
-        if (*bytes != 0) std::memcpy(v.mutable_data(), at.data()->data(), static_cast<std::size_t>(*bytes));
-        value = std::move(v);
-        break;
-      }
-      default:
-        return DataCorrupt(Cat("attribute ", Printable(at.name()->str()), ": unknown kind ", static_cast<int>(at.kind())));
-    }
-    out.emplace_back(at.name()->str(), std::move(value));
+    NPUKIT_ASSIGN_OR_RETURN(std::string name, budget.Text(Cat("name of attribute ", a), at.name()));
+    auto value = ReadAttrValue(at, budget);
+    if (!value.ok()) return value.status().WithContext(Cat("attribute ", Printable(name)));
+    out.emplace_back(std::move(name), std::move(value).value());
   }
   return out;
 }
 
-Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32_t inputs, std::uint32_t outputs) {
+Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32_t inputs, std::uint32_t outputs,
+                              Budget& budget) {
   BlobTensor out;
   if (t.dtype() == 0 || t.dtype() >= tensor::kDTypeCount) return DataCorrupt(Cat("unknown dtype ", static_cast<int>(t.dtype())));
   if (Size(t.dims()) > kMaxRank) return DataCorrupt(Cat("rank ", Size(t.dims()), " is above ", kMaxRank));
   if (t.place() > 3) return DataCorrupt(Cat("unknown place ", static_cast<int>(t.place())));
   if (t.layout() >= kLayoutCount) return DataCorrupt(Cat("unknown layout ", static_cast<int>(t.layout())));
   out.dtype = static_cast<tensor::DType>(t.dtype());
-  out.dims = Copy(t.dims());
+  NPUKIT_ASSIGN_OR_RETURN(out.dims, budget.Numbers("dims", t.dims()));
   out.place = static_cast<Place>(t.place());
   out.index = t.index();
   out.offset = t.offset();
@@ -158,27 +213,30 @@ Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32
   return out;
 }
 
-Result<BlobStep> ReadStep(const fb::Step& s, std::size_t tensors) {
+Result<BlobStep> ReadStep(const fb::Step& s, std::size_t tensors, Budget& budget) {
   BlobStep out;
-  out.op = s.op()->str();
-  if (s.name()) out.name = s.name()->str();
-  NPUKIT_ASSIGN_OR_RETURN(out.attrs, ReadAttrs(s.attrs()));
+  NPUKIT_ASSIGN_OR_RETURN(out.op, budget.Text("op", s.op()));
+  NPUKIT_ASSIGN_OR_RETURN(out.name, budget.Text("name", s.name()));
+  NPUKIT_ASSIGN_OR_RETURN(out.attrs, ReadAttrs(s.attrs(), budget));
   if (Size(s.epilogue()) > kMaxList || Size(s.inputs()) > kMaxList || Size(s.outputs()) > kMaxList) {
     return DataCorrupt(Cat("more than ", kMaxList, " inputs, outputs or epilogue steps"));
   }
-  out.inputs = Copy(s.inputs());
-  out.outputs = Copy(s.outputs());
+  NPUKIT_ASSIGN_OR_RETURN(out.inputs, budget.Numbers("inputs", s.inputs()));
+  NPUKIT_ASSIGN_OR_RETURN(out.outputs, budget.Numbers("outputs", s.outputs()));
   for (const std::int32_t i : out.inputs) {
     if (i < -1 || i >= static_cast<std::int64_t>(tensors)) return DataCorrupt(Cat("input tensor ", i, " of ", tensors));
   }
   for (const std::uint32_t i : out.outputs) {
     if (i >= tensors) return DataCorrupt(Cat("output tensor ", i, " of ", tensors));
   }
+  NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("epilogue", s.epilogue(), kTableBytes));
   for (std::uint32_t i = 0; i < Size(s.epilogue()); ++i) {
     const fb::EpilogueStep& e = *s.epilogue()->Get(i);
     BlobEpilogueStep step;
-    step.op = e.op()->str();
-    NPUKIT_ASSIGN_OR_RETURN(step.attrs, ReadAttrs(e.attrs()));
+    NPUKIT_ASSIGN_OR_RETURN(step.op, budget.Text("epilogue op", e.op()));
+    auto attrs = ReadAttrs(e.attrs(), budget);
+    if (!attrs.ok()) return attrs.status().WithContext(Cat("epilogue ", i));
+    step.attrs = std::move(attrs).value();
     step.operand = e.operand();
     step.swapped = e.swapped();
     if (step.operand < -1 || step.operand >= static_cast<std::int64_t>(out.inputs.size())) {
@@ -256,14 +314,19 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
   Blob out;
   out.weights = in.weights();
   out.scratch_bytes = in.scratch_bytes();
-  out.inputs = Copy(in.inputs());
-  out.outputs = Copy(in.outputs());
-  if (out.scratch_bytes > kMaxScratch) return DataCorrupt(Cat("CPU blob: scratch of ", out.scratch_bytes, " bytes"));
+  Budget budget(bytes.size());
+  NPUKIT_ASSIGN_OR_RETURN(out.inputs, budget.Numbers("CPU blob: inputs", in.inputs()));
+  NPUKIT_ASSIGN_OR_RETURN(out.outputs, budget.Numbers("CPU blob: outputs", in.outputs()));
+  if (out.scratch_bytes > kMaxScratch || out.scratch_bytes % kScratchAlignment != 0) {
+    return DataCorrupt(Cat("CPU blob: scratch of ", out.scratch_bytes, " bytes, expected a multiple of 64 up to ", kMaxScratch));
+  }
   if (Size(in.tensors()) > kMaxTensors || Size(in.steps()) > kMaxSteps) {
     return DataCorrupt(Cat("CPU blob: ", Size(in.tensors()), " tensors, ", Size(in.steps()), " steps are too many"));
   }
+  NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("CPU blob: tensors", in.tensors(), kTableBytes));
+  NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("CPU blob: steps", in.steps(), kTableBytes));
   for (std::uint32_t i = 0; i < Size(in.tensors()); ++i) {
-    auto t = ReadTensor(*in.tensors()->Get(i), out, Size(in.inputs()), Size(in.outputs()));
+    auto t = ReadTensor(*in.tensors()->Get(i), out, Size(in.inputs()), Size(in.outputs()), budget);
     if (!t.ok()) return t.status().WithContext(Cat("CPU blob: tensor ", i));
     out.tensors.push_back(std::move(t).value());
   }
@@ -287,7 +350,7 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
     if (want > have) return DataCorrupt(Cat("CPU blob: tensor ", i, ": ", want, " bytes in a boundary of ", have));
   }
   for (std::uint32_t i = 0; i < Size(in.steps()); ++i) {
-    auto s = ReadStep(*in.steps()->Get(i), out.tensors.size());
+    auto s = ReadStep(*in.steps()->Get(i), out.tensors.size(), budget);
     if (!s.ok()) return s.status().WithContext(Cat("CPU blob: step ", i));
     for (const std::uint32_t o : s->outputs) {
       const Place place = out.tensors[o].place;

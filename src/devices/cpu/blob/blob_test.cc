@@ -1,8 +1,12 @@
 #include "devices/cpu/blob/blob.h"
 
+#include <flatbuffers/flatbuffers.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <numeric>
+
+#include "devices/cpu/blob/cpu_blob_generated.h"
 
 namespace npukit::devices::cpu {
 namespace {
@@ -95,6 +99,127 @@ TEST(CpuBlob, ReadsBackWhatWasWritten) {
   EXPECT_EQ(s.epilogue[0].op, "add");
   EXPECT_EQ(s.epilogue[0].operand, 1);
   EXPECT_TRUE(s.epilogue[0].swapped);
+}
+
+// 2000 references to one 100 kB part: a blob of about 110 kB that would unfold to 200 MB. A name per field that can share.
+TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
+  using flatbuffers::FlatBufferBuilder;
+  using flatbuffers::Offset;
+  constexpr std::size_t kTimes = 2000, kBytes = 100000;
+  struct Parts {
+    std::vector<Offset<fb::Tensor>> tensors;
+    std::vector<Offset<fb::Step>> steps;
+  };
+  const auto text = [](FlatBufferBuilder& b) { return b.CreateString(std::string(kBytes, 'x')); };
+  const auto repeat = [](auto offset) { return std::vector<decltype(offset)>(kTimes, offset); };
+  const auto attrs_step = [](FlatBufferBuilder& b, const std::vector<Offset<fb::Attr>>& attrs) {
+    const auto op = b.CreateString("add");
+    return fb::CreateStep(b, op, 0, b.CreateVector(attrs));
+  };
+  const struct {
+    const char* field;  // what the message must name
+    std::function<void(FlatBufferBuilder&, Parts&)> fill;
+  } cases[] = {
+      {"tensors", [&](FlatBufferBuilder& b, Parts& p) { p.tensors = repeat(fb::CreateTensor(b, 1, 0, 2)); }},
+      {"steps", [&](FlatBufferBuilder& b, Parts& p) { p.steps = repeat(fb::CreateStep(b, b.CreateString("add"))); }},
+      {"op", [&](FlatBufferBuilder& b, Parts& p) { p.steps = repeat(fb::CreateStep(b, text(b))); }},
+      {"name",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto op = b.CreateString("add");
+         p.steps = repeat(fb::CreateStep(b, op, text(b)));
+       }},
+      {"inputs",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto op = b.CreateString("add");
+         p.steps = repeat(fb::CreateStep(b, op, 0, 0, 0, b.CreateVector(std::vector<std::int32_t>(kBytes / 4, -1))));
+       }},
+      {"outputs",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         p.tensors = {fb::CreateTensor(b, 1, 0, 2)};
+         const auto op = b.CreateString("add");
+         p.steps = repeat(fb::CreateStep(b, op, 0, 0, 0, 0, b.CreateVector(std::vector<std::uint32_t>(kBytes / 4, 0))));
+       }},
+      {"attributes",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto step = attrs_step(b, repeat(fb::CreateAttr(b, b.CreateString("a"))));
+         p.steps = repeat(step);
+       }},
+      {"name of attribute 0",
+       [&](FlatBufferBuilder& b, Parts& p) { p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, text(b))))}; }},
+      {"attribute a: s",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto name = b.CreateString("a");
+         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, name, 2, 0, 0, text(b))))};
+       }},
+      {"attribute a: ints",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto name = b.CreateString("a");
+         const auto ints = b.CreateVector(std::vector<std::int64_t>(kBytes / 8, 1));
+         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, name, 3, 0, 0, 0, ints)))};
+       }},
+      {"attribute a: floats",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto name = b.CreateString("a");
+         const auto floats = b.CreateVector(std::vector<float>(kBytes / 4, 1));
+         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, name, 4, 0, 0, 0, 0, floats)))};
+       }},
+      {"attribute a: strings",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto name = b.CreateString("a");
+         const auto strings = b.CreateVector(repeat(text(b)));
+         p.steps = {attrs_step(b, {fb::CreateAttr(b, name, 5, 0, 0, 0, 0, 0, strings)})};
+       }},
+      {"attribute a: data",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto name = b.CreateString("a");
+         const auto dims = b.CreateVector(std::vector<std::int64_t>{static_cast<std::int64_t>(kBytes)});
+         const auto data = b.CreateVector(std::vector<std::uint8_t>(kBytes));
+         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, name, 6, 0, 0, 0, dims, 0, 0,
+                                                        static_cast<std::uint8_t>(DType::kU8), data)))};
+       }},
+      {"epilogue",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto op = b.CreateString("add");
+         const auto epilogue = b.CreateVector(repeat(fb::CreateEpilogueStep(b, op)));
+         p.steps = repeat(fb::CreateStep(b, op, 0, 0, epilogue));
+       }},
+      {"epilogue op",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const auto op = b.CreateString("add");
+         const auto epilogue = b.CreateVector(repeat(fb::CreateEpilogueStep(b, text(b))));
+         p.steps = {fb::CreateStep(b, op, 0, 0, epilogue)};
+       }},
+      {"dims",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         p.tensors.assign(40, fb::CreateTensor(b, 1, b.CreateVector(std::vector<std::int64_t>(32, 1)), 2));
+       }},
+  };
+  for (const auto& c : cases) {
+    FlatBufferBuilder b;
+    Parts parts;
+    c.fill(b, parts);
+    const auto tensors = b.CreateVector(parts.tensors);
+    const auto steps = b.CreateVector(parts.steps);
+    fb::FinishBlobBuffer(b, fb::CreateBlob(b, kBlobVersion, tensors, steps, 0, 0, 0, 1024));
+    const auto r = Read(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
+    ASSERT_FALSE(r.ok()) << c.field;
+    EXPECT_EQ(r.status().code(), Code::kDataCorrupt);
+    EXPECT_NE(r.status().message().find(std::string(c.field) + ": expected parts that fit"), std::string::npos)
+        << c.field << ": " << r.status().message();
+  }
+}
+
+// What Write makes is never charged more than it takes, not even the smallest tensors and steps there are.
+TEST(CpuBlob, SmallestPartsFitTheirBlob) {
+  Blob many;
+  for (std::size_t i = 0; i < 300; ++i) {
+    many.tensors.push_back({.dtype = DType::kU8, .dims = {}, .place = Place::kScratch});
+    many.steps.push_back({.op = "", .name = "", .attrs = {}, .epilogue = {}, .inputs = {}, .outputs = {}});
+  }
+  many.scratch_bytes = 64;
+  const auto r = Read(Write(many));
+  ASSERT_TRUE(r.ok()) << r.status().message();
+  EXPECT_EQ(r->steps.size(), 300u);
 }
 
 }  // namespace
