@@ -14,12 +14,14 @@ constexpr int kStride = 32;  // of the detector's coarsest feature map
 
 float ShorterSide(const cv::RotatedRect& box) { return std::min(box.size.width, box.size.height); }
 
-// PaddleOCR brings both sides to whole strides of the network, which changes the aspect by a per
-// cent or two: so the photo ends where a cell of the coarsest feature map does, and the padding has
-// cells of its own.
+// PaddleOCR brings both sides to whole strides of the network: the photo then ends where a cell of
+// the coarsest feature map does, and the padding has cells of its own. On a side so short that this
+// would change the aspect by more than a twentieth, the photo keeps its aspect instead.
 int UsedSide(double side, int limit) {
   const int strides = std::max(1, static_cast<int>(std::lround(side / kStride)));
-  return std::min(strides * kStride, limit);
+  const double whole = strides * kStride;
+  const double used = std::abs(whole - side) <= side / 20 ? whole : std::max(1.0, std::round(side));
+  return std::min(static_cast<int>(used), limit);
 }
 
 // From the map to the photo, inside it.
