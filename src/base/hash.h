@@ -26,6 +26,7 @@ class Hasher64 {
   std::unique_ptr<State> state_;
 };
 
-std::string Sha256Hex(std::span<const std::byte> bytes);  // provenance of models: what `sha256sum` prints
+std::string Sha256Hex(
+    std::span<const std::byte> bytes);  // provenance of models: what `sha256sum` prints
 
 }  // namespace npukit

@@ -74,8 +74,10 @@ TEST(Compile, ShapesThatDoNotFitAreRefusedByName) {
     o.shapes = {{{name, std::move(dims)}}};
     return Compile(OpenModel(), FakeChip(0), Devices(), o).status();
   };
-  EXPECT_NE(refuse("z", {1, 4}).message().find("--shape: no input z; the model has x"), std::string::npos);
-  EXPECT_NE(refuse("x", {1, 5}).message().find("contradicts fp32[N, 4] at dimension 1"), std::string::npos);
+  EXPECT_NE(refuse("z", {1, 4}).message().find("--shape: no input z; the model has x"),
+            std::string::npos);
+  EXPECT_NE(refuse("x", {1, 5}).message().find("contradicts fp32[N, 4] at dimension 1"),
+            std::string::npos);
   EXPECT_NE(refuse("x", {4}).message().find("has rank 1"), std::string::npos);
 }
 

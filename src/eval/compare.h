@@ -1,7 +1,8 @@
-// How far apart are two values? Numbers are compared as double, whatever their type; strings must be equal.
+// How far apart are two values? Numbers are compared as double, whatever their type; strings must
+// be equal.
 //
-// A place where one is NaN and the other is not, or where infinities differ, counts as `mismatched` and is never within any
-// agreement; equal infinities and NaN against NaN agree. Pure; any thread.
+// A place where one is NaN and the other is not, or where infinities differ, counts as `mismatched`
+// and is never within any agreement; equal infinities and NaN against NaN agree. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,9 @@ Result<Difference> Compare(const tensor::Value& a, const tensor::Value& b);
 
 // Limits that must all hold. Default: the same numbers.
 struct Agreement {
-  double max_abs = 0;       // |a - b| <= max_abs + relative * max|b|
+  double max_abs = 0;  // |a - b| <= max_abs + relative * max|b|
   double relative = 0;
-  double max_ulp = 0;       // ... or within this many units in the last place
+  double max_ulp = 0;  // ... or within this many units in the last place
   double min_cosine = -1;
   static Agreement Exact() { return {}; }
   static Agreement Relative(double r) { return {0, r, 0, -1}; }

@@ -1,5 +1,5 @@
-// A package as plain structs: what writer.cc packs and reader.cc gives back after verifying. The FlatBuffers schema is
-// package.fbs; nobody outside this folder sees it.
+// A package as plain structs: what writer.cc packs and reader.cc gives back after verifying. The
+// FlatBuffers schema is package.fbs; nobody outside this folder sees it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace npukit::format {
 
-inline constexpr std::uint32_t kSchemaVersion = 0;  // 0: not settled; files are refused by any other version
+inline constexpr std::uint32_t kSchemaVersion =
+    0;  // 0: not settled; files are refused by any other version
 
 enum class SegmentKind : std::uint8_t { kWeights = 0, kBlob = 1, kData = 2 };
 
@@ -34,31 +35,38 @@ struct WeightInfo {
 };
 
 struct ExecutableInfo {
-  std::string device;                   // "cpu", "npu_sim"
+  std::string device;  // "cpu", "npu_sim"
   std::uint32_t blob_segment = 0;
-  std::vector<std::uint32_t> weights;   // indices into Head::weights, in the blob's id order
+  std::vector<std::uint32_t> weights;  // indices into Head::weights, in the blob's id order
   std::uint64_t scratch_bytes = 0;
-  target::Estimate estimate;            // of one run, on the package's profile
+  target::Estimate estimate;  // of one run, on the package's profile
 };
 
-// Fixed: offset known. Planned: symbolic shape, laid out per distinct input shape. Dynamic: allocated when a step says its
-// shape. (Version 0 writes fixed slots, inputs and outputs only.)
-enum class SlotKind : std::uint8_t { kInput = 0, kOutput = 1, kFixed = 2, kPlanned = 3, kDynamic = 4, kConstant = 5 };
+// Fixed: offset known. Planned: symbolic shape, laid out per distinct input shape. Dynamic:
+// allocated when a step says its shape. (Version 0 writes fixed slots, inputs and outputs only.)
+enum class SlotKind : std::uint8_t {
+  kInput = 0,
+  kOutput = 1,
+  kFixed = 2,
+  kPlanned = 3,
+  kDynamic = 4,
+  kConstant = 5
+};
 struct Slot {
-  std::string name;                // of the value, for messages
+  std::string name;  // of the value, for messages
   tensor::Type type;
   SlotKind kind = SlotKind::kFixed;
-  std::uint64_t offset = 0;        // in the arena (kFixed)
-  std::uint32_t index = 0;         // which input, output or weight (kInput, kOutput, kConstant)
+  std::uint64_t offset = 0;  // in the arena (kFixed)
+  std::uint32_t index = 0;   // which input, output or weight (kInput, kOutput, kConstant)
 };
 
 enum class StepKind : std::uint8_t { kCall = 0, kIf = 1, kLoop = 2, kCopy = 3, kRelease = 4 };
 struct Step {
   StepKind kind = StepKind::kCall;
-  std::uint32_t executable = 0;          // kCall: index into Program::executables
-  std::vector<std::uint32_t> inputs;     // slots (kCall, kCopy: source)
-  std::vector<std::uint32_t> outputs;    // slots (kCall, kCopy: destination)
-  std::vector<std::uint32_t> blocks;     // kIf, kLoop: indices into Program::blocks
+  std::uint32_t executable = 0;        // kCall: index into Program::executables
+  std::vector<std::uint32_t> inputs;   // slots (kCall, kCopy: source)
+  std::vector<std::uint32_t> outputs;  // slots (kCall, kCopy: destination)
+  std::vector<std::uint32_t> blocks;   // kIf, kLoop: indices into Program::blocks
 };
 struct Block {
   std::vector<Step> steps;
@@ -69,15 +77,15 @@ struct ComputeUnits {
 };
 
 struct Program {
-  std::string devices;                       // key: "CPU", "NPU,CPU", "NPU"
-  std::string precision;                     // key: "fp32", "fp16"
-  std::vector<tensor::Type> input_types;     // key: concrete shapes, in the order of Head::inputs
+  std::string devices;                    // key: "CPU", "NPU,CPU", "NPU"
+  std::string precision;                  // key: "fp32", "fp16"
+  std::vector<tensor::Type> input_types;  // key: concrete shapes, in the order of Head::inputs
   std::vector<tensor::Type> output_types;
   std::vector<ExecutableInfo> executables;
   std::vector<Slot> slots;
-  std::vector<Block> blocks;                 // [0] is the entry
-  std::uint64_t arena_bytes = 0;             // of fixed slots
-  target::Estimate estimate;                 // sum over steps
+  std::vector<Block> blocks;      // [0] is the entry
+  std::uint64_t arena_bytes = 0;  // of fixed slots
+  target::Estimate estimate;      // sum over steps
   ComputeUnits compute_units;
   std::vector<std::string> segment_devices;  // "NPU", "CPU", ... in order
   std::vector<target::Verdict> verdicts;     // one per node of the final graph for this program
@@ -96,8 +104,8 @@ struct ValueSpec {
 struct Head {
   std::string model_name;
   std::string model_sha256;
-  std::string tool_version;    // "npukit 0.1.0 (git)"
-  target::Profile profile;     // what it was compiled for
+  std::string tool_version;  // "npukit 0.1.0 (git)"
+  target::Profile profile;   // what it was compiled for
   std::vector<ValueSpec> inputs;
   std::vector<ValueSpec> outputs;
   std::vector<StateInfo> states;

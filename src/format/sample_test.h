@@ -18,7 +18,8 @@ using Bytes = std::vector<std::byte>;
 
 inline Bytes Fill(std::size_t n, int first) {
   Bytes b(n);
-  for (std::size_t i = 0; i < n; ++i) b[i] = static_cast<std::byte>(first + static_cast<int>(i * 7));
+  for (std::size_t i = 0; i < n; ++i)
+    b[i] = static_cast<std::byte>(first + static_cast<int>(i * 7));
   return b;
 }
 
@@ -44,12 +45,17 @@ inline Head SampleHead() {
   h.tool_version = "npukit 0.1.0 (test)";
   h.profile.name = "chip";
   h.profile.facts["cpu.cores"] = {4.0, target::Source::kMeasured, "run 1", "2026-01-02"};
-  h.profile.facts["npu.model"] = {std::string("cube"), target::Source::kDatasheet, "sheet", "2026-01-03"};
-  h.profile.facts["of.later.numbers"] = {std::vector<double>{1, 2.5}, target::Source::kVendorApi, "api", "2026-01-04"};
-  h.profile.facts["of.later.texts"] = {std::vector<std::string>{"a", ""}, target::Source::kAssumed, "adr", "2026-01-05"};
+  h.profile.facts["npu.model"] = {std::string("cube"), target::Source::kDatasheet, "sheet",
+                                  "2026-01-03"};
+  h.profile.facts["of.later.numbers"] = {std::vector<double>{1, 2.5}, target::Source::kVendorApi,
+                                         "api", "2026-01-04"};
+  h.profile.facts["of.later.texts"] = {std::vector<std::string>{"a", ""}, target::Source::kAssumed,
+                                       "adr", "2026-01-05"};
   h.profile.overrides = {"cpu.cores=4"};
-  h.inputs = {{"x", Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Of(1), tensor::Dim::Symbol("W"), tensor::Dim{}}))},
-              {"s", Type::Optional(Type::Sequence(Type::Tensor(DType::kString, std::nullopt)))}};
+  h.inputs = {
+      {"x", Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Of(1), tensor::Dim::Symbol("W"),
+                                                     tensor::Dim{}}))},
+      {"s", Type::Optional(Type::Sequence(Type::Tensor(DType::kString, std::nullopt)))}};
   h.outputs = {{"y", Type::Tensor(DType::kF16, Dims{1, 8})}};
   h.states = {{"cache", 0, 0}};
   h.metadata = {{"character", "a\nb"}, {"author", ""}};
@@ -59,7 +65,8 @@ inline Head SampleHead() {
   p.precision = "fp16";
   p.input_types = {Type::Tensor(DType::kF32, Dims{1, 4, 2}), h.inputs[1].type};
   p.output_types = {Type::Tensor(DType::kF16, Dims{1, 8})};
-  p.executables = {{"npu_sim", 0, {0, 1}, 640, SampleEstimate(5)}, {"cpu", 1, {1, 2}, 0, SampleEstimate(6)}};
+  p.executables = {{"npu_sim", 0, {0, 1}, 640, SampleEstimate(5)},
+                   {"cpu", 1, {1, 2}, 0, SampleEstimate(6)}};
   p.slots = {{"x", p.input_types[0], SlotKind::kInput, 0, 0},
              {"y", p.output_types[0], SlotKind::kOutput, 0, 0},
              {"t", Type::Tensor(DType::kF32, Dims{16}), SlotKind::kFixed, 128, 0},
@@ -74,9 +81,38 @@ inline Head SampleHead() {
   p.estimate = SampleEstimate(11);
   p.compute_units = {1, 2, 3, 4, 10};
   p.segment_devices = {"NPU", "CPU"};
-  p.verdicts = {{{"Conv_0", "Relu_1"}, "conv2d", "Conv", "NPU", true, "", "", "", "", "", "", "", "", "offline", 0, "NPU"},
-                {{"Foo_2"}, "", "Foo", "NPU", false, "unknown_operator", "npu.op.foo", "3", "5", "why", "what", "rule", "applied",
-                 "online", -1, "CPU"}};
+  p.verdicts = {{{"Conv_0", "Relu_1"},
+                 "conv2d",
+                 "Conv",
+                 "NPU",
+                 true,
+                 "",
+                 "",
+                 "",
+                 "",
+                 "",
+                 "",
+                 "",
+                 "",
+                 "offline",
+                 0,
+                 "NPU"},
+                {{"Foo_2"},
+                 "",
+                 "Foo",
+                 "NPU",
+                 false,
+                 "unknown_operator",
+                 "npu.op.foo",
+                 "3",
+                 "5",
+                 "why",
+                 "what",
+                 "rule",
+                 "applied",
+                 "online",
+                 -1,
+                 "CPU"}};
   h.programs.push_back(p);
   p.devices = "CPU";
   p.verdicts.clear();
@@ -88,18 +124,22 @@ inline PackageWriter SampleWriter() {
   PackageWriter w;
   w.AddBlob(Fill(100, 1));
   w.AddBlob(Fill(5000, 2));
-  for (const auto& [layout, size] : std::vector<std::pair<std::string, std::size_t>>{{"fractal", 100}, {"raw", 64}, {"raw", 33}}) {
+  for (const auto& [layout, size] : std::vector<std::pair<std::string, std::size_t>>{
+           {"fractal", 100}, {"raw", 64}, {"raw", 33}}) {
     const auto bytes = std::make_shared<const Bytes>(Fill(size, static_cast<int>(size)));
     w.AddWeight(layout, bytes, Hash64(*bytes));
   }
   return w;
 }
 
-// Bytes at a multiple of 64, as a map gives them, so that opening does not copy and a test may change them in place.
+// Bytes at a multiple of 64, as a map gives them, so that opening does not copy and a test may
+// change them in place.
 class AlignedBytes {
  public:
   explicit AlignedBytes(std::span<const std::byte> from, std::size_t shift = 0)
-      : size_(from.size()), raw_(static_cast<std::byte*>(::operator new(from.size() + shift + 1, std::align_val_t{64}))) {
+      : size_(from.size()),
+        raw_(static_cast<std::byte*>(
+            ::operator new(from.size() + shift + 1, std::align_val_t{64}))) {
     data_ = raw_ + shift;
     if (size_ > 0) std::memcpy(data_, from.data(), size_);
   }
@@ -116,7 +156,9 @@ class AlignedBytes {
   std::byte* data_;
 };
 
-inline Result<std::shared_ptr<const Package>> OpenSpan(std::span<const std::byte> bytes) { return Package::FromBytes(bytes, nullptr); }
+inline Result<std::shared_ptr<const Package>> OpenSpan(std::span<const std::byte> bytes) {
+  return Package::FromBytes(bytes, nullptr);
+}
 
 // What a forger would do: hashes that agree with whatever the head says now.
 inline void Reseal(std::span<std::byte> file, std::uint32_t version = kSchemaVersion) {

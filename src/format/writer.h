@@ -1,4 +1,5 @@
-// Packs a head, blobs and weights into package bytes or a file. Equal weights (layout and bytes) are stored once.
+// Packs a head, blobs and weights into package bytes or a file. Equal weights (layout and bytes)
+// are stored once.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,18 @@ namespace npukit::format {
 
 class PackageWriter {
  public:
-  // Bytes are kept until Write. Returns the index for ExecutableInfo::weights. `hash` is Hash64 of the bytes.
-  std::uint32_t AddWeight(std::string layout, std::shared_ptr<const std::vector<std::byte>> bytes, std::uint64_t hash);
+  // Bytes are kept until Write. Returns the index for ExecutableInfo::weights. `hash` is Hash64 of
+  // the bytes.
+  std::uint32_t AddWeight(std::string layout, std::shared_ptr<const std::vector<std::byte>> bytes,
+                          std::uint64_t hash);
   // Returns the segment index for ExecutableInfo::blob_segment. (Equal blobs are stored once.)
   std::uint32_t AddBlob(std::vector<std::byte> bytes);
 
-  // Fills head.segments and head.weights, checks the head as a reader would (kDataCorrupt names what cannot be), writes.
-  // Deterministic: equal input, equal bytes.
+  // Fills head.segments and head.weights, checks the head as a reader would (kDataCorrupt names
+  // what cannot be), writes. Deterministic: equal input, equal bytes.
   Result<std::vector<std::byte>> ToBytes(Head head) const;
-  Status ToFile(Head head, Env& env, const std::string& path) const;  // atomically: Env::CreateFile, Commit
+  Status ToFile(Head head, Env& env,
+                const std::string& path) const;  // atomically: Env::CreateFile, Commit
 
   struct Sizes {
     std::uint64_t shared_bytes = 0;  // weights used by more than one executable

@@ -1,8 +1,10 @@
-// What any device must be able to do: six functions and a destructor; a seventh needs an ADR. Devices are opened by
-// devices/all_run and passed to the runtime. All functions may be called from any thread.
+// What any device must be able to do: six functions and a destructor; a seventh needs an ADR.
+// Devices are opened by devices/all_run and passed to the runtime. All functions may be called from
+// any thread.
 //
-// Time: a device opened with a virtual clock computes real values but says when they would have been ready by its model
-// (fence kind `modelled`); with the real clock, fences carry measured times.
+// Time: a device opened with a virtual clock computes real values but says when they would have
+// been ready by its model (fence kind `modelled`); with the real clock, fences carry measured
+// times.
 #pragma once
 
 #include <atomic>
@@ -29,7 +31,8 @@ struct DeviceInfo {
   bool simulated = false;
 };
 
-// Memory a device can work on. host() is where the host sees it (all our devices share memory with the host so far).
+// Memory a device can work on. host() is where the host sees it (all our devices share memory with
+// the host so far).
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -44,11 +47,13 @@ struct BufferSpec {
 };
 
 struct ExternalMemory {
-  void* host = nullptr;         // owned by the caller, who keeps it alive until the last fence using it is done
+  void* host =
+      nullptr;  // owned by the caller, who keeps it alive until the last fence using it is done
   std::uint64_t size_bytes = 0;
 };
 
-// Weights of an executable: a stretch of the mapped package, untouched until used. Same id, same bytes.
+// Weights of an executable: a stretch of the mapped package, untouched until used. Same id, same
+// bytes.
 struct WeightView {
   std::uint64_t id = 0;
   std::span<const std::byte> bytes;
@@ -58,7 +63,8 @@ struct WeightView {
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Output types for these input types. kUnsupported: a static device and another shape than it was compiled for.
+  // Output types for these input types. kUnsupported: a static device and another shape than it was
+  // compiled for.
   virtual Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) = 0;
   virtual std::uint64_t memory_bytes() const = 0;   // held beside the mapped package
   virtual std::uint64_t scratch_bytes() const = 0;  // working memory one Work needs
@@ -77,7 +83,7 @@ struct Timing {
 class Fence {
  public:
   virtual ~Fence() = default;
-  virtual Status Wait() = 0;          // blocks until done; the work's own status
+  virtual Status Wait() = 0;  // blocks until done; the work's own status
   virtual bool done() const = 0;
   virtual Timing timing() const = 0;  // valid once done
 };
@@ -96,16 +102,16 @@ struct Work {
   ExecutablePtr executable;
   std::vector<Binding> inputs;
   std::vector<Binding> outputs;
-  Binding scratch;                       // at least executable->scratch_bytes(), 64-byte aligned
-  std::vector<FencePtr> waits;           // the device waits for these first
+  Binding scratch;              // at least executable->scratch_bytes(), 64-byte aligned
+  std::vector<FencePtr> waits;  // the device waits for these first
   int priority = 0;
-  std::int64_t deadline_ns = 0;          // 0: none
+  std::int64_t deadline_ns = 0;  // 0: none
   Mode mode = Mode::kBalanced;
   const std::atomic<bool>* cancel = nullptr;  // looked at between steps; must outlive the fence
 };
 
 struct Telemetry {
-  std::int64_t busy_ns = 0;      // since opening
+  std::int64_t busy_ns = 0;  // since opening
   std::uint64_t works = 0;
   std::uint64_t resident_bytes = 0;
 };
@@ -116,21 +122,25 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   virtual Result<BufferPtr> Allocate(const BufferSpec& spec) = 0;
   virtual Result<BufferPtr> Import(const ExternalMemory& memory) = 0;  // no copy, or kUnsupported
-  // The blob and the weights stay alive (mapped) as long as the executable. kDataCorrupt on a bad blob: it is read as hostile.
-  virtual Result<ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const WeightView> weights) = 0;
+  // The blob and the weights stay alive (mapped) as long as the executable. kDataCorrupt on a bad
+  // blob: it is read as hostile.
+  virtual Result<ExecutablePtr> Load(std::span<const std::byte> blob,
+                                     std::span<const WeightView> weights) = 0;
   virtual Result<FencePtr> Submit(const Work& work) = 0;  // never blocks on the work itself
   virtual Telemetry Sample() const = 0;
 };
 using DevicePtr = std::shared_ptr<Device>;
 
-// What opening a device needs. `profile` is the one the package was compiled for (or the target of the command).
+// What opening a device needs. `profile` is the one the package was compiled for (or the target of
+// the command).
 struct OpenOptions {
   target::Profile profile;
-  bool virtual_clock = false;               // true for any target but host
-  std::shared_ptr<ThreadPool> pool;         // shared by sessions
+  bool virtual_clock = false;        // true for any target but host
+  std::shared_ptr<ThreadPool> pool;  // shared by sessions
 };
 
-// One line of devices.inc on the run side. A device that is absent here gives kUnsupported with the reason.
+// One line of devices.inc on the run side. A device that is absent here gives kUnsupported with the
+// reason.
 struct DeviceDriver {
   std::string_view name;
   std::string_view device_class;

@@ -30,7 +30,8 @@ class SignalFence final : public Fence {
     status_ = std::move(status);
     timing_ = timing;
     done_ = true;
-    changed_.notify_all();  // under the lock: the waiter may destroy the fence as soon as it is free
+    changed_
+        .notify_all();  // under the lock: the waiter may destroy the fence as soon as it is free
   }
 
  private:

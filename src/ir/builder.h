@@ -1,4 +1,5 @@
-// A short way to build graphs: for tests, and for code that makes small graphs. A mistake aborts (it is ours).
+// A short way to build graphs: for tests, and for code that makes small graphs. A mistake aborts
+// (it is ours).
 //
 //   Builder b;
 //   ValueId x = b.Input("x", DType::kF32, {1, 3, 8, 8});
@@ -25,9 +26,12 @@ class Builder {
     g_.inputs.push_back(g_.AddValue(std::move(name), std::move(type)));
     return g_.inputs.back();
   }
-  ValueId Constant(std::string name, tensor::Value v) { return g_.AddConstant(std::move(name), std::move(v)); }
+  ValueId Constant(std::string name, tensor::Value v) {
+    return g_.AddConstant(std::move(name), std::move(v));
+  }
   ValueId Floats(std::string name, tensor::Dims dims, const std::vector<float>& v) {
-    return Constant(std::move(name), tensor::Value::FromVector(tensor::DType::kF32, std::move(dims), v));
+    return Constant(std::move(name),
+                    tensor::Value::FromVector(tensor::DType::kF32, std::move(dims), v));
   }
   ValueId Ints(std::string name, const std::vector<std::int64_t>& v) {
     const tensor::Dims dims = {static_cast<std::int64_t>(v.size())};

@@ -1,8 +1,9 @@
-// A graph of operators: what importers make, passes change and compile places. Single-threaded: one owner at a time.
+// A graph of operators: what importers make, passes change and compile places. Single-threaded: one
+// owner at a time.
 //
-// Nodes are kept in topological order (verify checks it). A value is an id into `values`; a value with `constant` set is
-// known at compile time and has no producer. Node and value names are the source model's, for messages; they need not be
-// unique except graph inputs and outputs.
+// Nodes are kept in topological order (verify checks it). A value is an id into `values`; a value
+// with `constant` set is known at compile time and has no producer. Node and value names are the
+// source model's, for messages; they need not be unique except graph inputs and outputs.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,9 @@ inline constexpr ValueId kNoValue = 0xFFFFFFFFu;  // an optional input that is n
 
 struct ValueInfo {
   std::string name;
-  tensor::Type type;                      // dtype undefined while unknown
-  std::optional<tensor::Value> constant;  // shares bytes with the importer's mapped file where it can
+  tensor::Type type;  // dtype undefined while unknown
+  std::optional<tensor::Value>
+      constant;  // shares bytes with the importer's mapped file where it can
 };
 
 class Graph;
@@ -36,10 +38,11 @@ struct Node {
   std::string foreign_op;
   std::string name;
   ops::Attrs attrs;
-  std::vector<ValueId> inputs;     // kNoValue for absent; epilogue operands come last
+  std::vector<ValueId> inputs;  // kNoValue for absent; epilogue operands come last
   std::vector<ValueId> outputs;
   std::vector<ops::EpilogueStep> epilogue;
-  std::vector<std::pair<std::string, std::shared_ptr<Graph>>> bodies;  // by attribute name: "then_branch", "body"
+  std::vector<std::pair<std::string, std::shared_ptr<Graph>>>
+      bodies;                       // by attribute name: "then_branch", "body"
   std::vector<std::uint32_t> from;  // indices into Graph::source_nodes: what this node came from
   bool is_foreign() const { return op == nullptr; }
   std::string_view op_name() const { return op ? op->name : std::string_view(foreign_op); }
@@ -69,7 +72,8 @@ class Graph {
   std::vector<State> states;
   std::vector<Node> nodes;
   std::vector<SourceNode> source_nodes;
-  std::vector<std::pair<std::string, std::string>> metadata;  // producer, opsets, the model's own key/values
+  std::vector<std::pair<std::string, std::string>>
+      metadata;  // producer, opsets, the model's own key/values
 
   ValueId AddValue(std::string name, tensor::Type type);
   ValueId AddConstant(std::string name, tensor::Value v);
@@ -82,7 +86,7 @@ class Graph {
   const tensor::Value* constant(ValueId id) const {  // null when not constant or absent
     return is_constant(id) ? &*values[id].constant : nullptr;
   }
-  std::vector<tensor::Type> InputTypes(const Node& n) const;   // absent: undefined dtype
+  std::vector<tensor::Type> InputTypes(const Node& n) const;  // absent: undefined dtype
   std::vector<tensor::Type> OutputTypes(const Node& n) const;
 };
 
@@ -94,15 +98,17 @@ struct Uses {
   explicit Uses(const Graph& g);
 };
 
-// Structure: ids in range, single producer, topological order, arity, attributes, bodies. Names the node.
+// Structure: ids in range, single producer, topological order, arity, attributes, bodies. Names the
+// node.
 Status Verify(const Graph& g);
-// Re-infers every node's output types from the inputs' (after --shape or a pass changed something). Foreign nodes keep what
-// the file said. The message names the node, expected and found.
+// Re-infers every node's output types from the inputs' (after --shape or a pass changed something).
+// Foreign nodes keep what the file said. The message names the node, expected and found.
 Status InferTypes(Graph& g);
 // Drops nodes whose results nobody reads and values nobody uses (ids are renumbered).
 void RemoveDead(Graph& g);
 
-// Text, for tests, dumps and .case files; Parse(Print(g)) == g but for big constants, which print as a hash unless `full`.
+// Text, for tests, dumps and .case files; Parse(Print(g)) == g but for big constants, which print
+// as a hash unless `full`.
 std::string PrintText(const Graph& g, bool full_constants = false);
 Result<Graph> ParseText(std::string_view text);
 

@@ -10,7 +10,8 @@
 namespace npukit::ir {
 
 // Sets input shapes, gives every named size its number wherever it occurs, and infers types again.
-// kInvalidArgument: no such input (lists them), wrong rank, a fixed dimension or a named size contradicted.
+// kInvalidArgument: no such input (lists them), wrong rank, a fixed dimension or a named size
+// contradicted.
 Status SetInputShapes(Graph& g, const std::map<std::string, tensor::Dims>& shapes);
 
 }  // namespace npukit::ir

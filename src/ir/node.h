@@ -13,11 +13,14 @@ namespace npukit::ir {
 // "node Conv_12 (conv2d)": how every message names a node. Safe for hostile names.
 std::string Describe(const Node& n);
 
-// Sets the types of the node's outputs from its inputs' types; `constants[i]` is non-null where input i is known.
+// Sets the types of the node's outputs from its inputs' types; `constants[i]` is non-null where
+// input i is known.
 Status InferNode(Graph& g, const Node& n, std::span<const tensor::Value* const> constants);
 
-// Runs the reference of one node, epilogue included, on given values; an absent optional input is an absent Value.
-// Results have memory of their own or share an input's. Foreign nodes are refused (kUnsupported, naming the node).
-Result<std::vector<tensor::Value>> EvaluateNode(const Node& n, std::span<const tensor::Value> inputs);
+// Runs the reference of one node, epilogue included, on given values; an absent optional input is
+// an absent Value. Results have memory of their own or share an input's. Foreign nodes are refused
+// (kUnsupported, naming the node).
+Result<std::vector<tensor::Value>> EvaluateNode(const Node& n,
+                                                std::span<const tensor::Value> inputs);
 
 }  // namespace npukit::ir

@@ -42,7 +42,7 @@ struct ModelOptions {
 struct Model {
   std::shared_ptr<const format::Package> package;
   target::Profile profile;  // what it was compiled for, changed by --set
-  std::string sha256;  // of the model file; of a package, what its head says
+  std::string sha256;       // of the model file; of a package, what its head says
   bool is_package = false;
   bool from_cache = false;
   double compile_ms = 0;

@@ -1,4 +1,5 @@
-// When values live becomes where they lie: offsets in one arena, no two live values overlapping. Pure.
+// When values live becomes where they lie: offsets in one arena, no two live values overlapping.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Plan {
   std::uint64_t lower_bound_bytes = 0;  // the largest sum live at one step: no plan can be smaller
 };
 
-// Largest first, best fit between the placed neighbours that overlap in time. kResourceExhausted on overflow.
+// Largest first, best fit between the placed neighbours that overlap in time. kResourceExhausted on
+// overflow.
 Result<Plan> PlanArena(const std::vector<Lifetime>& values, std::uint64_t alignment = 64);
 
 }  // namespace npukit::memory

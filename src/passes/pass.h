@@ -1,5 +1,6 @@
-// A graph becomes a better graph. Each pass is one file and one line in passes.inc, whose order is the order of running;
-// after each the verifier runs. A pass computes the same values within its stated agreement (tests/passes/<pass>.case).
+// A graph becomes a better graph. Each pass is one file and one line in passes.inc, whose order is
+// the order of running; after each the verifier runs. A pass computes the same values within its
+// stated agreement (tests/passes/<pass>.case).
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 namespace npukit::passes {
 
 struct PassDef {
-  std::string_view name;     // a verb: "fold_constants"
+  std::string_view name;  // a verb: "fold_constants"
   std::string_view summary;
   Status (*run)(ir::Graph& g, const target::Profile& profile, int* changes);
 };
@@ -30,6 +31,7 @@ struct RunOptions {
   std::vector<std::string> skip;  // names; unknown ones are refused
 };
 
-Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions& options, std::vector<PassReport>* report);
+Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions& options,
+                 std::vector<PassReport>* report);
 
 }  // namespace npukit::passes

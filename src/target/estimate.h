@@ -1,4 +1,5 @@
-// What something costs on a profile: time, energy, bytes, each of one kind. A value; adds up with +=.
+// What something costs on a profile: time, energy, bytes, each of one kind. A value; adds up with
+// +=.
 #pragma once
 
 #include <map>
@@ -11,9 +12,10 @@ namespace npukit::target {
 struct Estimate {
   double time_ns = 0;
   Kind kind = Kind::kModelled;
-  std::map<std::string, double> energy_pj;      // per component: "cube", "vector", "sram", "dram", "cpu", ...
-  std::map<std::string, double> busy_ns;        // per queue: "mte2", "cube", ...
-  std::map<std::string, double> bytes;          // per memory: "dram_read", "dram_write", "l1", ...
+  std::map<std::string, double>
+      energy_pj;  // per component: "cube", "vector", "sram", "dram", "cpu", ...
+  std::map<std::string, double> busy_ns;  // per queue: "mte2", "cube", ...
+  std::map<std::string, double> bytes;    // per memory: "dram_read", "dram_write", "l1", ...
   double macs = 0;
   double total_energy_pj() const {
     double e = 0;

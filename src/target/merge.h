@@ -1,4 +1,5 @@
-// Two profiles of one chip become one: for each key the better known fact stays, and what it beat is kept for explain.
+// Two profiles of one chip become one: for each key the better known fact stays, and what it beat
+// is kept for explain.
 #pragma once
 
 #include <vector>
@@ -18,8 +19,8 @@ struct Merged {
   std::vector<Overridden> overridden;  // by key; only where both profiles know the key
 };
 
-// The stronger source wins (measured, vendor_api, datasheet, assumed); of equal sources the later date; of equal dates
-// `update`. Pure.
+// The stronger source wins (measured, vendor_api, datasheet, assumed); of equal sources the later
+// date; of equal dates `update`. Pure.
 Merged Merge(const Profile& base, const Profile& update);
 
 }  // namespace npukit::target

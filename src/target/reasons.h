@@ -1,5 +1,6 @@
-// Why a device does not take an operator: the codes of reasons.inc, each with one sentence. Codes are stable: other tools
-// read them. A device adds its own lines; the support table and docs/reasons.md are made from the list.
+// Why a device does not take an operator: the codes of reasons.inc, each with one sentence. Codes
+// are stable: other tools read them. A device adds its own lines; the support table and
+// docs/reasons.md are made from the list.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// Element types, with the names ONNX gives them. The numeric values are stored in packages: append only.
+// Element types, with the names ONNX gives them. The numeric values are stored in packages: append
+// only.
 #pragma once
 
 #include <cstddef>
@@ -38,15 +39,18 @@ enum class DType : std::uint8_t {
 };
 inline constexpr int kDTypeCount = 26;
 
-// "fp32", "bf16", "fp8e4m3fn", "fp4e2m1", "int8", "uint4", "bool", "string", ...; "undefined" for anything else.
+// "fp32", "bf16", "fp8e4m3fn", "fp4e2m1", "int8", "uint4", "bool", "string", ...; "undefined" for
+// anything else.
 std::string_view DTypeName(DType t);
 std::optional<DType> DTypeFromName(std::string_view name);
-// Bits per element: 32 for fp32, 4 for int4 (two to a byte, low half first, as ONNX packs them), 0 for string and undefined.
+// Bits per element: 32 for fp32, 4 for int4 (two to a byte, low half first, as ONNX packs them), 0
+// for string and undefined.
 int DTypeBits(DType t);
 bool IsFloat(DType t);    // any floating point, fp8 and fp4 included
 bool IsInteger(DType t);  // signed or unsigned; not bool
 bool IsSigned(DType t);   // a float or a signed integer
-// Bytes that `count` elements take, packed types rounded up; nullopt on overflow or for string and undefined.
+// Bytes that `count` elements take, packed types rounded up; nullopt on overflow or for string and
+// undefined.
 std::optional<std::uint64_t> StorageBytes(DType t, std::uint64_t count);
 
 }  // namespace npukit::tensor

@@ -1,4 +1,5 @@
-// Shapes. `Dims` are concrete sizes; `Shape` is what a type says and may hold named symbols ("batch") or unknown sizes.
+// Shapes. `Dims` are concrete sizes; `Shape` is what a type says and may hold named symbols
+// ("batch") or unknown sizes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace npukit::tensor {
 
 using Dims = std::vector<std::int64_t>;
 
-// A number, a named symbol, or unknown (no number and no name). Equal symbols are equal sizes at run time.
+// A number, a named symbol, or unknown (no number and no name). Equal symbols are equal sizes at
+// run time.
 struct Dim {
   std::int64_t value = -1;  // >= 0 when known
   std::string symbol;       // meaningful when value < 0

@@ -27,7 +27,8 @@ struct Type {
   // Concrete dims of a static tensor; calling it on anything else is our bug.
   Dims dims() const;
   std::optional<std::uint64_t> bytes() const;  // of a static, non-string tensor
-  std::string ToString() const;                // "fp32[1, 3, 48, W]", "seq(int64[?])"; rank not known: "fp32[...]"
+  std::string ToString()
+      const;  // "fp32[1, 3, 48, W]", "seq(int64[?])"; rank not known: "fp32[...]"
   bool operator==(const Type& o) const;
 };
 

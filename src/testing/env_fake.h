@@ -1,6 +1,7 @@
-// An Env in memory that fails on demand: FailAt(n, code) makes the n-th operation (0 is the next one) fail with that code.
-// Operations are counted in the order they are called: ReadFile, MapFile, CreateFile, Write, Commit, FileSize, CreateFolder,
-// ListFolder. As with the real one, a file appears under its name only at Commit. Any thread may call it.
+// An Env in memory that fails on demand: FailAt(n, code) makes the n-th operation (0 is the next
+// one) fail with that code. Operations are counted in the order they are called: ReadFile, MapFile,
+// CreateFile, Write, Commit, FileSize, CreateFolder, ListFolder. As with the real one, a file
+// appears under its name only at Commit. Any thread may call it.
 //
 //   for (int n = 0;; ++n) {
 //     FakeEnv env;
@@ -56,7 +57,8 @@ class FakeEnv final : public Env {
 
   Result<Bytes> ReadFile(const std::string& path, std::uint64_t max_bytes) override {
     NPUKIT_ASSIGN_OR_RETURN(const auto bytes, Find("ReadFile", path));
-    if (bytes->size() > max_bytes) return ResourceExhausted(Cat(path, " is longer than ", max_bytes, " bytes"));
+    if (bytes->size() > max_bytes)
+      return ResourceExhausted(Cat(path, " is longer than ", max_bytes, " bytes"));
     return *bytes;
   }
   Result<std::shared_ptr<MappedFile>> MapFile(const std::string& path) override {
@@ -77,7 +79,8 @@ class FakeEnv final : public Env {
     std::vector<std::string> names;
     for (const auto& [file, bytes] : files()) {
       const std::size_t slash = file.rfind('/');
-      if (slash != std::string::npos && file.substr(0, slash) == path) names.push_back(file.substr(slash + 1));
+      if (slash != std::string::npos && file.substr(0, slash) == path)
+        names.push_back(file.substr(slash + 1));
     }
     if (names.empty()) return NotFound(Cat("no such folder: ", path));
     return names;
@@ -92,7 +95,8 @@ class FakeEnv final : public Env {
    public:
     // Starts at a page as a real map does, so that alignment holds here too.
     explicit Mapped(std::shared_ptr<const Bytes> bytes)
-        : size_(bytes->size()), copy_(static_cast<std::byte*>(::operator new(size_ + 1, std::align_val_t{4096}))) {
+        : size_(bytes->size()),
+          copy_(static_cast<std::byte*>(::operator new(size_ + 1, std::align_val_t{4096}))) {
       std::copy(bytes->begin(), bytes->end(), copy_);
     }
     ~Mapped() override { ::operator delete(copy_, std::align_val_t{4096}); }
@@ -138,7 +142,8 @@ class FakeEnv final : public Env {
   }
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Bytes>> files_;  // this and the rest guarded by mutex_
+  std::map<std::string, std::shared_ptr<const Bytes>>
+      files_;  // this and the rest guarded by mutex_
   int operations_ = 0;
   int fail_in_ = -1;
   Code code_ = Code::kIo;

@@ -1,7 +1,8 @@
-// Random numbers for tests: the same on every machine, from a seed that a failing test prints and NPUKIT_SEED sets.
+// Random numbers for tests: the same on every machine, from a seed that a failing test prints and
+// NPUKIT_SEED sets.
 //
-//   Random random;                                    // in the test's body: its seed is part of every failure
-//   std::vector<float> x = random.Floats(100, -1, 1);
+//   Random random;                                    // in the test's body: its seed is part of
+//   every failure std::vector<float> x = random.Floats(100, -1, 1);
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,9 @@ namespace npukit::testing {
 class Random {
  public:
   explicit Random(std::uint64_t seed = 1)
-      : seed_(std::getenv("NPUKIT_SEED") != nullptr ? std::strtoull(std::getenv("NPUKIT_SEED"), nullptr, 10) : seed),
+      : seed_(std::getenv("NPUKIT_SEED") != nullptr
+                  ? std::strtoull(std::getenv("NPUKIT_SEED"), nullptr, 10)
+                  : seed),
         engine_(seed_),
         trace_(__FILE__, __LINE__, "random seed: NPUKIT_SEED=" + std::to_string(seed_)) {}
 
@@ -31,7 +34,9 @@ class Random {
     return low + static_cast<std::int64_t>(Below(static_cast<std::uint64_t>(high - low) + 1));
   }
   bool OneIn(std::uint64_t n) { return Below(n) == 0; }
-  double Real(double low, double high) { return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53); }
+  double Real(double low, double high) {
+    return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53);
+  }
   double Normal() {  // mean 0, deviation 1
     return std::sqrt(-2 * std::log(1 - Real(0, 1))) * std::cos(2 * std::numbers::pi * Real(0, 1));
   }

@@ -1,8 +1,10 @@
-// The contract between lower/ and run/: a segment as a flat list of steps over tensors that each lie in a known place.
-// Operator, attributes and epilogue are named; which kernel runs them is the business of the machine that loads it.
+// The contract between lower/ and run/: a segment as a flat list of steps over tensors that each
+// lie in a known place. Operator, attributes and epilogue are named; which kernel runs them is the
+// business of the machine that loads it.
 //
-// Plain structs; Write makes bytes of them and Read gives them back after checking that every index, offset and size is in
-// range. Whether a step makes sense (operator, types) is for run/ to check: it knows the operators.
+// Plain structs; Write makes bytes of them and Read gives them back after checking that every
+// index, offset and size is in range. Whether a step makes sense (operator, types) is for run/ to
+// check: it knows the operators.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,8 @@ enum class Place : std::uint8_t {
   kWeight = 3,   // weight `index`, in `layout`
 };
 
-// A tensor is a place and a type. Several tensors may share a place: a reshape is a second tensor, not a step.
+// A tensor is a place and a type. Several tensors may share a place: a reshape is a second tensor,
+// not a step.
 struct BlobTensor {
   tensor::DType dtype = tensor::DType::kUndefined;
   tensor::Dims dims;  // of the operator's input, whatever the layout of its bytes
@@ -40,9 +43,10 @@ struct BlobTensor {
   std::uint32_t groups = 1;
 };
 
-// The same type as ops::AttrValue (ops is out of this layer's sight), so the two convert without a copy.
-using BlobAttrValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                                   std::vector<std::string>, tensor::Value>;
+// The same type as ops::AttrValue (ops is out of this layer's sight), so the two convert without a
+// copy.
+using BlobAttrValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                                   std::vector<float>, std::vector<std::string>, tensor::Value>;
 using BlobAttrs = std::vector<std::pair<std::string, BlobAttrValue>>;
 
 struct BlobEpilogueStep {
@@ -57,7 +61,7 @@ struct BlobStep {
   std::string name;  // of the source node, for messages
   BlobAttrs attrs;
   std::vector<BlobEpilogueStep> epilogue;
-  std::vector<std::int32_t> inputs;    // -1: absent
+  std::vector<std::int32_t> inputs;  // -1: absent
   std::vector<std::uint32_t> outputs;
 };
 
@@ -70,7 +74,8 @@ struct Blob {
   std::uint64_t scratch_bytes = 0;
 };
 
-// Bytes that the tensor takes where it lies, packing included; kDataCorrupt for types without a size and on overflow.
+// Bytes that the tensor takes where it lies, packing included; kDataCorrupt for types without a
+// size and on overflow.
 Result<std::uint64_t> PlacedBytes(const BlobTensor& t);
 
 std::vector<std::byte> Write(const Blob& blob);

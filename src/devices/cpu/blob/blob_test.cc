@@ -15,7 +15,8 @@ using tensor::Dims;
 using tensor::DType;
 
 TEST(PackedWeights, LieInPanelsOfSixteenChannels) {
-  // O = 17, I = 2, 1x3 kernel: panel 1 holds channel 16 alone. Element (o, c, tap) is worth 100 o + 10 c + tap.
+  // O = 17, I = 2, 1x3 kernel: panel 1 holds channel 16 alone. Element (o, c, tap) is worth 100 o +
+  // 10 c + tap.
   const Dims dims = {17, 2, 1, 3};
   std::vector<float> w;
   for (int o = 0; o < 17; ++o)
@@ -26,9 +27,9 @@ TEST(PackedWeights, LieInPanelsOfSixteenChannels) {
   ASSERT_EQ(spec->floats(), 2 * 6 * 16);
   std::vector<float> packed(static_cast<std::size_t>(spec->floats()), -1);
   PackPanels(*spec, w.data(), packed.data());
-  EXPECT_EQ(packed[(2 * 2 + 1) * 16 + 5], 512);      // tap 2, c 1, channel 5
+  EXPECT_EQ(packed[(2 * 2 + 1) * 16 + 5], 512);        // tap 2, c 1, channel 5
   EXPECT_EQ(packed[6 * 16 + (1 * 2 + 0) * 16], 1601);  // panel 1: tap 1, c 0, channel 16
-  EXPECT_EQ(packed[6 * 16 + 1], 0);                  // padding
+  EXPECT_EQ(packed[6 * 16 + 1], 0);                    // padding
 }
 
 TEST(PackedWeights, UnpackToWhatTheyWere) {
@@ -36,9 +37,10 @@ TEST(PackedWeights, UnpackToWhatTheyWere) {
     Layout layout;
     Dims dims;
     std::int64_t groups;
-  } cases[] = {{Layout::kConv, {6, 5, 3, 2}, 1},    {Layout::kConv, {34, 3, 1, 1}, 2},  {Layout::kDeconv, {4, 19, 2, 2}, 1},
-               {Layout::kDeconv, {6, 5, 3, 1}, 3},  {Layout::kDepthwise, {21, 1, 3, 3}, 21},
-               {Layout::kMatmul, {7, 33}, 1},       {Layout::kMatmul, {2, 3, 5, 16}, 1}, {Layout::kPad16, {18}, 1},
+  } cases[] = {{Layout::kConv, {6, 5, 3, 2}, 1},        {Layout::kConv, {34, 3, 1, 1}, 2},
+               {Layout::kDeconv, {4, 19, 2, 2}, 1},     {Layout::kDeconv, {6, 5, 3, 1}, 3},
+               {Layout::kDepthwise, {21, 1, 3, 3}, 21}, {Layout::kMatmul, {7, 33}, 1},
+               {Layout::kMatmul, {2, 3, 5, 16}, 1},     {Layout::kPad16, {18}, 1},
                {Layout::kDeconvRow, {5, 7, 2, 3}, 1}};
   for (const auto& c : cases) {
     const auto spec = SpecFor(c.layout, c.dims, c.groups);
@@ -49,7 +51,8 @@ TEST(PackedWeights, UnpackToWhatTheyWere) {
     PackPanels(*spec, w.data(), packed.data());
     UnpackPanels(*spec, packed.data(), back.data());
     EXPECT_EQ(back, w) << LayoutName(c.layout);
-    EXPECT_DOUBLE_EQ(std::accumulate(packed.begin(), packed.end(), 0.0), std::accumulate(w.begin(), w.end(), 0.0));
+    EXPECT_DOUBLE_EQ(std::accumulate(packed.begin(), packed.end(), 0.0),
+                     std::accumulate(w.begin(), w.end(), 0.0));
   }
 }
 
@@ -66,14 +69,25 @@ TEST(PackedWeights, RefuseDimsThatDoNotSuit) {
 TEST(CpuBlob, ReadsBackWhatWasWritten) {
   Blob b;
   b.tensors = {{.dtype = DType::kF32, .dims = {1, 4, 4, 3}, .place = Place::kInput},
-               {.dtype = DType::kF32, .dims = {8, 3, 1, 1}, .place = Place::kWeight, .index = 1, .layout = Layout::kConv},
+               {.dtype = DType::kF32,
+                .dims = {8, 3, 1, 1},
+                .place = Place::kWeight,
+                .index = 1,
+                .layout = Layout::kConv},
                {.dtype = DType::kF32, .dims = {1, 4, 4, 8}, .place = Place::kOutput}};
   const auto t = tensor::Value::FromVector<float>(DType::kF32, {2}, {1.5f, -2});
-  b.steps = {{.op = "conv2d", .name = "Conv_0",
-              .attrs = {{"a", std::int64_t{7}}, {"b", 0.5f}, {"c", std::string("NHWC")}, {"d", std::vector<std::int64_t>{1, -2}},
-                        {"e", std::vector<float>{3}}, {"f", std::vector<std::string>{"x", ""}}, {"g", t}},
+  b.steps = {{.op = "conv2d",
+              .name = "Conv_0",
+              .attrs = {{"a", std::int64_t{7}},
+                        {"b", 0.5f},
+                        {"c", std::string("NHWC")},
+                        {"d", std::vector<std::int64_t>{1, -2}},
+                        {"e", std::vector<float>{3}},
+                        {"f", std::vector<std::string>{"x", ""}},
+                        {"g", t}},
               .epilogue = {{.op = "add", .attrs = {{"z", 1.0f}}, .operand = 1, .swapped = true}},
-              .inputs = {0, 1, -1}, .outputs = {2}}};
+              .inputs = {0, 1, -1},
+              .outputs = {2}}};
   b.inputs = {0};
   b.outputs = {2};
   b.weights = 2;
@@ -93,7 +107,8 @@ TEST(CpuBlob, ReadsBackWhatWasWritten) {
   ASSERT_EQ(s.attrs.size(), 7u);
   EXPECT_EQ(std::get<std::int64_t>(s.attrs[0].second), 7);
   EXPECT_EQ(std::get<std::string>(s.attrs[2].second), "NHWC");
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(s.attrs[3].second), (std::vector<std::int64_t>{1, -2}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(s.attrs[3].second),
+            (std::vector<std::int64_t>{1, -2}));
   EXPECT_EQ(std::get<tensor::Value>(s.attrs[6].second).as<float>()[1], -2);
   ASSERT_EQ(s.epilogue.size(), 1u);
   EXPECT_EQ(s.epilogue[0].op, "add");
@@ -101,7 +116,8 @@ TEST(CpuBlob, ReadsBackWhatWasWritten) {
   EXPECT_TRUE(s.epilogue[0].swapped);
 }
 
-// 2000 references to one 100 kB part: a blob of about 110 kB that would unfold to 200 MB. A name per field that can share.
+// 2000 references to one 100 kB part: a blob of about 110 kB that would unfold to 200 MB. A name
+// per field that can share.
 TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
   using flatbuffers::FlatBufferBuilder;
   using flatbuffers::Offset;
@@ -120,8 +136,10 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
     const char* field;  // what the message must name
     std::function<void(FlatBufferBuilder&, Parts&)> fill;
   } cases[] = {
-      {"tensors", [&](FlatBufferBuilder& b, Parts& p) { p.tensors = repeat(fb::CreateTensor(b, 1, 0, 2)); }},
-      {"steps", [&](FlatBufferBuilder& b, Parts& p) { p.steps = repeat(fb::CreateStep(b, b.CreateString("add"))); }},
+      {"tensors",
+       [&](FlatBufferBuilder& b, Parts& p) { p.tensors = repeat(fb::CreateTensor(b, 1, 0, 2)); }},
+      {"steps", [&](FlatBufferBuilder& b,
+                    Parts& p) { p.steps = repeat(fb::CreateStep(b, b.CreateString("add"))); }},
       {"op", [&](FlatBufferBuilder& b, Parts& p) { p.steps = repeat(fb::CreateStep(b, text(b))); }},
       {"name",
        [&](FlatBufferBuilder& b, Parts& p) {
@@ -131,13 +149,15 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
       {"inputs",
        [&](FlatBufferBuilder& b, Parts& p) {
          const auto op = b.CreateString("add");
-         p.steps = repeat(fb::CreateStep(b, op, 0, 0, 0, b.CreateVector(std::vector<std::int32_t>(kBytes / 4, -1))));
+         p.steps = repeat(fb::CreateStep(
+             b, op, 0, 0, 0, b.CreateVector(std::vector<std::int32_t>(kBytes / 4, -1))));
        }},
       {"outputs",
        [&](FlatBufferBuilder& b, Parts& p) {
          p.tensors = {fb::CreateTensor(b, 1, 0, 2)};
          const auto op = b.CreateString("add");
-         p.steps = repeat(fb::CreateStep(b, op, 0, 0, 0, 0, b.CreateVector(std::vector<std::uint32_t>(kBytes / 4, 0))));
+         p.steps = repeat(fb::CreateStep(
+             b, op, 0, 0, 0, 0, b.CreateVector(std::vector<std::uint32_t>(kBytes / 4, 0))));
        }},
       {"attributes",
        [&](FlatBufferBuilder& b, Parts& p) {
@@ -145,7 +165,9 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
          p.steps = repeat(step);
        }},
       {"name of attribute 0",
-       [&](FlatBufferBuilder& b, Parts& p) { p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, text(b))))}; }},
+       [&](FlatBufferBuilder& b, Parts& p) {
+         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, text(b))))};
+       }},
       {"attribute a: s",
        [&](FlatBufferBuilder& b, Parts& p) {
          const auto name = b.CreateString("a");
@@ -172,10 +194,12 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
       {"attribute a: data",
        [&](FlatBufferBuilder& b, Parts& p) {
          const auto name = b.CreateString("a");
-         const auto dims = b.CreateVector(std::vector<std::int64_t>{static_cast<std::int64_t>(kBytes)});
+         const auto dims =
+             b.CreateVector(std::vector<std::int64_t>{static_cast<std::int64_t>(kBytes)});
          const auto data = b.CreateVector(std::vector<std::uint8_t>(kBytes));
-         p.steps = {attrs_step(b, repeat(fb::CreateAttr(b, name, 6, 0, 0, 0, dims, 0, 0,
-                                                        static_cast<std::uint8_t>(DType::kU8), data)))};
+         p.steps = {
+             attrs_step(b, repeat(fb::CreateAttr(b, name, 6, 0, 0, 0, dims, 0, 0,
+                                                 static_cast<std::uint8_t>(DType::kU8), data)))};
        }},
       {"epilogue",
        [&](FlatBufferBuilder& b, Parts& p) {
@@ -191,7 +215,8 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
        }},
       {"dims",
        [&](FlatBufferBuilder& b, Parts& p) {
-         p.tensors.assign(40, fb::CreateTensor(b, 1, b.CreateVector(std::vector<std::int64_t>(32, 1)), 2));
+         p.tensors.assign(
+             40, fb::CreateTensor(b, 1, b.CreateVector(std::vector<std::int64_t>(32, 1)), 2));
        }},
   };
   for (const auto& c : cases) {
@@ -204,17 +229,20 @@ TEST(CpuBlob, SharedPartsDoNotUnfoldWithoutEnd) {
     const auto r = Read(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
     ASSERT_FALSE(r.ok()) << c.field;
     EXPECT_EQ(r.status().code(), Code::kDataCorrupt);
-    EXPECT_NE(r.status().message().find(std::string(c.field) + ": expected parts that fit"), std::string::npos)
+    EXPECT_NE(r.status().message().find(std::string(c.field) + ": expected parts that fit"),
+              std::string::npos)
         << c.field << ": " << r.status().message();
   }
 }
 
-// What Write makes is never charged more than it takes, not even the smallest tensors and steps there are.
+// What Write makes is never charged more than it takes, not even the smallest tensors and steps
+// there are.
 TEST(CpuBlob, SmallestPartsFitTheirBlob) {
   Blob many;
   for (std::size_t i = 0; i < 300; ++i) {
     many.tensors.push_back({.dtype = DType::kU8, .dims = {}, .place = Place::kScratch});
-    many.steps.push_back({.op = "", .name = "", .attrs = {}, .epilogue = {}, .inputs = {}, .outputs = {}});
+    many.steps.push_back(
+        {.op = "", .name = "", .attrs = {}, .epilogue = {}, .inputs = {}, .outputs = {}});
   }
   many.scratch_bytes = 64;
   const auto r = Read(Write(many));

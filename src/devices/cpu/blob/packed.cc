@@ -6,13 +6,20 @@ namespace npukit::devices::cpu {
 
 const char* LayoutName(Layout l) {
   switch (l) {
-    case Layout::kRaw: return "raw";
-    case Layout::kConv: return "f32_n16k";
-    case Layout::kDeconv: return "f32_n16k_deconv";
-    case Layout::kDepthwise: return "f32_c16t";
-    case Layout::kMatmul: return "f32_n16k_matmul";
-    case Layout::kPad16: return "f32_pad16";
-    case Layout::kDeconvRow: return "f32_n16k_deconv_row";
+    case Layout::kRaw:
+      return "raw";
+    case Layout::kConv:
+      return "f32_n16k";
+    case Layout::kDeconv:
+      return "f32_n16k_deconv";
+    case Layout::kDepthwise:
+      return "f32_c16t";
+    case Layout::kMatmul:
+      return "f32_n16k_matmul";
+    case Layout::kPad16:
+      return "f32_pad16";
+    case Layout::kDeconvRow:
+      return "f32_n16k_deconv_row";
   }
   return "unknown";
 }
@@ -25,7 +32,8 @@ std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::i
   switch (layout) {
     case Layout::kRaw:
       return std::nullopt;
-    case Layout::kConv:  // the source index of (g, n, tap, c): ((g * O/g + n) * I/g + c) * taps + tap
+    case Layout::kConv:  // the source index of (g, n, tap, c): ((g * O/g + n) * I/g + c) * taps +
+                         // tap
       if (dims.size() != 4 || dims[0] % groups != 0) return std::nullopt;
       s = {.groups = groups, .n = dims[0] / groups, .taps = dims[2] * dims[3], .c = dims[1]};
       s.c_stride = s.taps;
@@ -69,7 +77,8 @@ std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::i
       s.n_outer_stride = 1;
       break;
   }
-  if (layout == Layout::kConv || layout == Layout::kDeconv || layout == Layout::kDepthwise) s.tap_stride = 1;
+  if (layout == Layout::kConv || layout == Layout::kDeconv || layout == Layout::kDepthwise)
+    s.tap_stride = 1;
   return s;
 }
 
@@ -83,7 +92,8 @@ void ForEach(const PanelSpec& s, const F& f) {
       const std::int64_t lanes = std::min(kPanel, s.n - p * kPanel);
       for (std::int64_t t = 0; t < s.taps; ++t) {
         for (std::int64_t c = 0; c < s.c; ++c) {
-          const std::int64_t packed = g * s.group_floats() + p * s.panel_floats() + (t * s.c + c) * kPanel;
+          const std::int64_t packed =
+              g * s.group_floats() + p * s.panel_floats() + (t * s.c + c) * kPanel;
           const std::int64_t raw = g * s.group_stride + t * s.tap_stride + c * s.c_stride;
           for (std::int64_t i = 0; i < lanes; ++i) f(raw + s.n_at(p * kPanel + i), packed + i);
         }

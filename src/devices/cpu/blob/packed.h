@@ -1,8 +1,10 @@
-// How weights lie in memory for CPU kernels: one layout for every instruction set (facts: AVX2, AVX-512 and NEON all run it
-// at full speed), so a package is portable and its weights are used where they are mapped.
+// How weights lie in memory for CPU kernels: one layout for every instruction set (facts: AVX2,
+// AVX-512 and NEON all run it at full speed), so a package is portable and its weights are used
+// where they are mapped.
 //
-// A packed weight is a set of matrices, one per group: panels of 16 output channels, each panel K rows of 16 floats, K
-// running over taps (kh, kw) and then input channels. Channels are padded to 16 with zeros, K is not padded.
+// A packed weight is a set of matrices, one per group: panels of 16 output channels, each panel K
+// rows of 16 floats, K running over taps (kh, kw) and then input channels. Channels are padded to
+// 16 with zeros, K is not padded.
 //   [group][ceil(n / 16)][tap][c][16]
 #pragma once
 
@@ -23,16 +25,17 @@ enum class Layout : std::uint8_t {
   kDepthwise = 3,  // w [C, 1, kh, kw], group == C: one matrix with c = 1
   kMatmul = 4,     // b [..., K, N]: a matrix per leading index
   kPad16 = 5,      // a vector, padded with zeros to a multiple of 16
-  kDeconvRow = 6,  // w [I, O, kh, kw] of a transposed convolution whose pixels do not overlap: a matrix per kernel row, its
-                   // columns the kw output pixels of an input pixel, O channels each
+  kDeconvRow =
+      6,  // w [I, O, kh, kw] of a transposed convolution whose pixels do not overlap: a matrix per
+          // kernel row, its columns the kw output pixels of an input pixel, O channels each
 };
 inline constexpr int kLayoutCount = 7;
 
 // A name for packages and reports: "raw", "f32_n16k", ...
 const char* LayoutName(Layout l);
 
-// Where element (group, n, tap, c) lies in the unpacked weight: the sum of index times stride; n counts in two digits when
-// n_inner is given.
+// Where element (group, n, tap, c) lies in the unpacked weight: the sum of index times stride; n
+// counts in two digits when n_inner is given.
 struct PanelSpec {
   std::int64_t groups = 1, n = 0, taps = 1, c = 1;
   std::int64_t group_stride = 0, n_stride = 0, tap_stride = 0, c_stride = 0;
@@ -47,8 +50,8 @@ struct PanelSpec {
   std::int64_t floats() const { return groups * group_floats(); }
 };
 
-// The spec of a weight of these (fp32) dims; nullopt when the dims do not suit the layout, are empty or too large (2^40
-// elements). kRaw has none; kPad16 is n values with k = 1.
+// The spec of a weight of these (fp32) dims; nullopt when the dims do not suit the layout, are
+// empty or too large (2^40 elements). kRaw has none; kPad16 is n values with k = 1.
 std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::int64_t groups);
 
 // dst: spec.floats() floats, padding included. src: as SpecFor's dims say.

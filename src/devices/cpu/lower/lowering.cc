@@ -13,12 +13,14 @@ class CpuLowering final : public compile::Lowering {
   std::string_view device_class() const override { return "CPU"; }
   compile::Precision precision() const override { return compile::Precision::kFp32; }
 
-  target::Verdict Supports(const ir::Graph& g, const ir::Node& n, const target::Profile&) const override {
+  target::Verdict Supports(const ir::Graph& g, const ir::Node& n,
+                           const target::Profile&) const override {
     target::Verdict v;
     v.op = n.op ? std::string(n.op->name) : std::string();
     v.foreign_op = n.foreign_op;
     v.device = device_class();
-    const auto refuse = [&](const char* code, std::string found, std::string reason, const char* remedy) {
+    const auto refuse = [&](const char* code, std::string found, std::string reason,
+                            const char* remedy) {
       v.supported = false;
       v.code = code;
       v.found = std::move(found);
@@ -27,11 +29,13 @@ class CpuLowering final : public compile::Lowering {
       return v;
     };
     if (n.is_foreign()) {
-      return refuse("unknown_operator", n.foreign_op, Cat("npukit has no operator for ", Printable(n.foreign_op)),
+      return refuse("unknown_operator", n.foreign_op,
+                    Cat("npukit has no operator for ", Printable(n.foreign_op)),
                     "remove the operator from the model, or add it to src/ops");
     }
     if (n.op->reference == nullptr) {
-      return refuse("unknown_operator", std::string(n.op->name), Cat(n.op->name, " has no reference the CPU could run"),
+      return refuse("unknown_operator", std::string(n.op->name),
+                    Cat(n.op->name, " has no reference the CPU could run"),
                     "add a reference to its definition in src/ops");
     }
     const auto open_type = [&](const std::vector<ir::ValueId>& ids) -> const ir::ValueInfo* {
@@ -45,13 +49,15 @@ class CpuLowering final : public compile::Lowering {
     if (open == nullptr) open = open_type(n.outputs);
     if (open != nullptr) {
       return refuse("dynamic_shape", open->type.ToString(),
-                    Cat("the size of ", Printable(open->name), " is not known before running: ", open->type.ToString()),
+                    Cat("the size of ", Printable(open->name),
+                        " is not known before running: ", open->type.ToString()),
                     "give every input a fixed shape (--shape)");
     }
     return v;
   }
 
-  target::Estimate Cost(const ir::Graph& g, const ir::Node& n, const target::Profile& p) const override {
+  target::Estimate Cost(const ir::Graph& g, const ir::Node& n,
+                        const target::Profile& p) const override {
     if (n.is_foreign() || IsView(g, n)) {
       target::Estimate nothing;
       nothing.kind = target::Kind::kModelled;
@@ -73,7 +79,8 @@ class CpuLowering final : public compile::Lowering {
   Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p,
                                  const compile::LowerOptions& o) const override {
     if (o.precision != compile::Precision::kFp32) {
-      return Unsupported(Cat("cpu: precision ", compile::PrecisionName(o.precision), ": the CPU computes in fp32"));
+      return Unsupported(Cat("cpu: precision ", compile::PrecisionName(o.precision),
+                             ": the CPU computes in fp32"));
     }
     compile::Lowered out;
     SegmentBuilder builder(g);

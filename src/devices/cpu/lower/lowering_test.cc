@@ -10,8 +10,8 @@
 namespace npukit::devices::cpu {
 namespace {
 
-using tensor::DType;
 using tensor::Dims;
+using tensor::DType;
 using tensor::Type;
 using tensor::Value;
 
@@ -22,7 +22,8 @@ Value Ramp(Dims dims) {
   return v;
 }
 
-ir::ValueId Add(ir::Graph& g, const ops::OpDef& op, std::vector<ir::ValueId> inputs, const char* name, ops::Attrs attrs = {}) {
+ir::ValueId Add(ir::Graph& g, const ops::OpDef& op, std::vector<ir::ValueId> inputs,
+                const char* name, ops::Attrs attrs = {}) {
   ir::Node n;
   n.op = &op;
   n.name = name;
@@ -53,7 +54,8 @@ TEST(CpuLowering, MakesReshapesSecondNamesOfTheSameBytes) {
   ir::Graph g;
   const auto x = Input(g, {2, 12});
   const auto a = Add(g, op::relu, {x}, "a");
-  const auto shape = g.AddConstant("shape", Value::FromVector<std::int64_t>(DType::kI64, {3}, {2, 3, 4}));
+  const auto shape =
+      g.AddConstant("shape", Value::FromVector<std::int64_t>(DType::kI64, {3}, {2, 3, 4}));
   const auto b = Add(g, op::reshape, {a, shape}, "b");
   g.outputs = {Add(g, op::sigmoid, {b}, "c")};
   compile::Lowered l;
@@ -124,7 +126,8 @@ TEST(CpuLowering, PacksWeightsOfNhwcConvolutionsOnce) {
   EXPECT_EQ(l.weights[0].bytes.size(), 2u * 17 * 16 * 4);
   EXPECT_EQ(l.weights[0].hash, Hash64(l.weights[0].bytes));
   EXPECT_EQ(l.weights[1].layout, "f32_pad16");
-  float second_panel = 0;  // channel 16, input channel 0: element 16 * 17 of the ramp that begins at 1
+  float second_panel =
+      0;  // channel 16, input channel 0: element 16 * 17 of the ramp that begins at 1
   std::memcpy(&second_panel, l.weights[0].bytes.data() + 17 * 16 * 4, 4);
   EXPECT_EQ(second_panel, 273);
   EXPECT_EQ(blob.tensors[static_cast<std::size_t>(blob.steps[1].inputs[1])].layout, Layout::kConv);
@@ -142,7 +145,9 @@ TEST(CpuLowering, LeavesNchwWeightsAsTheReferenceReadsThem) {
 
 TEST(CpuLowering, RefusesOpenShapesAndForeignOperators) {
   ir::Graph g;
-  const auto x = g.AddValue("x", Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Symbol("n"), tensor::Dim::Of(3)})));
+  const auto x = g.AddValue(
+      "x",
+      Type::Tensor(DType::kF32, tensor::Shape({tensor::Dim::Symbol("n"), tensor::Dim::Of(3)})));
   g.inputs = {x};
   g.outputs = {Add(g, op::relu, {x}, "r")};
   const auto lowering = MakeLowering();
@@ -160,7 +165,8 @@ TEST(CpuLowering, PricesViewsAtNothingAndSumsTheRest) {
   ir::Graph g;
   const auto x = Input(g, {2, 12});
   const auto a = Add(g, op::relu, {x}, "a");
-  const auto shape = g.AddConstant("shape", Value::FromVector<std::int64_t>(DType::kI64, {1}, {24}));
+  const auto shape =
+      g.AddConstant("shape", Value::FromVector<std::int64_t>(DType::kI64, {1}, {24}));
   g.outputs = {Add(g, op::reshape, {a, shape}, "b")};
   const auto lowering = MakeLowering();
   EXPECT_EQ(lowering->Cost(g, g.nodes[1], target::Profile()).time_ns, 0);

@@ -20,9 +20,12 @@ struct Form {
 // Each input pixel makes kh x kw output pixels of its own: no padding, no overlap, no gap.
 bool IsPixelwiseDeconv(const ops::Attrs& a, const tensor::Dims& w) {
   const std::string_view auto_pad = a.String("auto_pad", "NOTSET");
-  return w.size() == 4 && a.Int("group", 1) == 1 && (auto_pad.empty() || auto_pad == "NOTSET" || auto_pad == "VALID") &&
-         a.IntList("strides", {1, 1}) == ops::Ints{w[2], w[3]} && a.IntList("pads", {0, 0, 0, 0}) == ops::Ints(4, 0) &&
-         a.IntList("dilations", {1, 1}) == ops::Ints{1, 1} && a.IntList("output_padding", {0, 0}) == ops::Ints{0, 0};
+  return w.size() == 4 && a.Int("group", 1) == 1 &&
+         (auto_pad.empty() || auto_pad == "NOTSET" || auto_pad == "VALID") &&
+         a.IntList("strides", {1, 1}) == ops::Ints{w[2], w[3]} &&
+         a.IntList("pads", {0, 0, 0, 0}) == ops::Ints(4, 0) &&
+         a.IntList("dilations", {1, 1}) == ops::Ints{1, 1} &&
+         a.IntList("output_padding", {0, 0}) == ops::Ints{0, 0};
 }
 
 bool IsF32Constant(const ir::Graph& g, ir::ValueId v) {
@@ -30,8 +33,8 @@ bool IsF32Constant(const ir::Graph& g, ir::ValueId v) {
   return c != nullptr && c->is_tensor() && c->dtype() == DType::kF32 && c->count() > 0;
 }
 
-// How input `i` of the node should lie. Weights of operators that have matrix kernels are packed; what the kernel of a
-// machine cannot use as it is, that machine unpacks when it loads.
+// How input `i` of the node should lie. Weights of operators that have matrix kernels are packed;
+// what the kernel of a machine cannot use as it is, that machine unpacks when it loads.
 Form FormOf(const ir::Graph& g, const ir::Node& n, std::size_t i) {
   if (i == 0 || i > 2 || n.inputs[0] == ir::kNoValue || !IsF32Constant(g, n.inputs[i])) return {};
   for (const ops::EpilogueStep& e : n.epilogue) {
@@ -46,8 +49,9 @@ Form FormOf(const ir::Graph& g, const ir::Node& n, std::size_t i) {
     const std::int64_t group = n.attrs.Int("group", 1);
     if (group < 1 || group > INT32_MAX) return {};
     const auto groups = static_cast<std::uint32_t>(group);
-    if (!deconv && group > 1 && SpecFor(Layout::kDepthwise, dims, group)) return {Layout::kDepthwise, groups};
-    const Layout layout = !deconv                               ? Layout::kConv
+    if (!deconv && group > 1 && SpecFor(Layout::kDepthwise, dims, group))
+      return {Layout::kDepthwise, groups};
+    const Layout layout = !deconv                            ? Layout::kConv
                           : IsPixelwiseDeconv(n.attrs, dims) ? Layout::kDeconvRow
                                                              : Layout::kDeconv;
     return SpecFor(layout, dims, group) ? Form{layout, groups} : Form{};
@@ -62,11 +66,16 @@ Form FormOf(const ir::Graph& g, const ir::Node& n, std::size_t i) {
 }  // namespace
 
 bool IsView(const ir::Graph& g, const ir::Node& n) {
-  if (n.op != &op::reshape && n.op != &op::squeeze && n.op != &op::unsqueeze && n.op != &op::identity) return false;
-  if (!n.epilogue.empty() || n.inputs.empty() || n.inputs[0] == ir::kNoValue || g.is_constant(n.inputs[0])) return false;
+  if (n.op != &op::reshape && n.op != &op::squeeze && n.op != &op::unsqueeze &&
+      n.op != &op::identity)
+    return false;
+  if (!n.epilogue.empty() || n.inputs.empty() || n.inputs[0] == ir::kNoValue ||
+      g.is_constant(n.inputs[0]))
+    return false;
   const tensor::Type& a = g.value(n.inputs[0]).type;
   const tensor::Type& b = g.value(n.outputs[0]).type;
-  return a.is_static() && b.is_static() && a.dtype == b.dtype && a.bytes().has_value() && a.bytes() == b.bytes();
+  return a.is_static() && b.is_static() && a.dtype == b.dtype && a.bytes().has_value() &&
+         a.bytes() == b.bytes();
 }
 
 ir::ValueId SegmentBuilder::Root(ir::ValueId v) const {
@@ -83,10 +92,12 @@ void SegmentBuilder::FindViews() {
   }
 }
 
-// A stretch that is a boundary input stays there; else the first boundary output it is becomes its home, so that its
-// producer writes where the caller reads. Further outputs of the same stretch are copies.
+// A stretch that is a boundary input stays there; else the first boundary output it is becomes its
+// home, so that its producer writes where the caller reads. Further outputs of the same stretch are
+// copies.
 void SegmentBuilder::PlaceBoundary() {
-  for (std::size_t i = 0; i < g_.inputs.size(); ++i) groups_[g_.inputs[i]].input = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < g_.inputs.size(); ++i)
+    groups_[g_.inputs[i]].input = static_cast<std::int32_t>(i);
   for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
     if (g_.is_constant(g_.outputs[i])) continue;
     Group& group = groups_[Root(g_.outputs[i])];
@@ -101,7 +112,8 @@ void SegmentBuilder::Touch(ir::ValueId v) {
   group.last = step;
 }
 
-Result<std::uint32_t> SegmentBuilder::AddWeight(const tensor::Value& v, Layout layout, std::uint32_t groups) {
+Result<std::uint32_t> SegmentBuilder::AddWeight(const tensor::Value& v, Layout layout,
+                                                std::uint32_t groups) {
   compile::LoweredWeight w;
   w.layout = LayoutName(layout);
   if (layout == Layout::kRaw) {
@@ -110,10 +122,12 @@ Result<std::uint32_t> SegmentBuilder::AddWeight(const tensor::Value& v, Layout l
     const auto spec = SpecFor(layout, v.dims(), groups);
     NPUKIT_CHECK(spec.has_value());
     w.bytes.resize(static_cast<std::size_t>(spec->floats()) * sizeof(float));
-    PackPanels(*spec, static_cast<const float*>(v.data()), reinterpret_cast<float*>(w.bytes.data()));
+    PackPanels(*spec, static_cast<const float*>(v.data()),
+               reinterpret_cast<float*>(w.bytes.data()));
   }
   w.hash = Hash64(w.bytes);
-  const auto [it, added] = weight_ids_.try_emplace({w.hash, w.layout}, static_cast<std::uint32_t>(weights_.size()));
+  const auto [it, added] =
+      weight_ids_.try_emplace({w.hash, w.layout}, static_cast<std::uint32_t>(weights_.size()));
   if (added) weights_.push_back(std::move(w));
   return it->second;
 }
@@ -135,7 +149,9 @@ Result<std::uint32_t> SegmentBuilder::TensorOf(ir::ValueId v, Layout layout, std
     const Group& group = groups_[Root(v)];
     t.dtype = info.type.dtype;
     t.dims = info.type.dims();
-    t.place = group.input >= 0 ? Place::kInput : group.output >= 0 ? Place::kOutput : Place::kScratch;
+    t.place = group.input >= 0    ? Place::kInput
+              : group.output >= 0 ? Place::kOutput
+                                  : Place::kScratch;
     t.index = static_cast<std::uint32_t>(std::max({group.input, group.output, 0}));
     if (group.input >= 0) t.index = static_cast<std::uint32_t>(group.input);
   }
@@ -176,19 +192,24 @@ Status SegmentBuilder::AddSteps(const compile::LowerOptions& options) {
   for (int i = 0; i < total; ++i) {
     const ir::Node& n = g_.nodes[static_cast<std::size_t>(i)];
     if (options.progress) options.progress("lower", i, total);
-    if (n.is_foreign()) return Unsupported(Cat("cpu: node ", Printable(n.name), ": no operator ", Printable(n.foreign_op)));
+    if (n.is_foreign())
+      return Unsupported(
+          Cat("cpu: node ", Printable(n.name), ": no operator ", Printable(n.foreign_op)));
     for (const ir::ValueId v : n.outputs) {
       if (v == ir::kNoValue || !g_.value(v).type.is_static() || !g_.value(v).type.bytes()) {
-        return Unsupported(Cat("cpu: node ", Printable(n.name), " (", n.op->name, "): its output has no fixed size"));
+        return Unsupported(Cat("cpu: node ", Printable(n.name), " (", n.op->name,
+                               "): its output has no fixed size"));
       }
     }
     if (IsView(g_, n)) continue;
-    if (Status st = AddStep(n); !st.ok()) return st.WithContext(Cat("cpu: node ", Printable(n.name)));
+    if (Status st = AddStep(n); !st.ok())
+      return st.WithContext(Cat("cpu: node ", Printable(n.name)));
   }
   return OkStatus();
 }
 
-// Boundary outputs that are not written by a step: constants, inputs handed through, one value under two output names.
+// Boundary outputs that are not written by a step: constants, inputs handed through, one value
+// under two output names.
 Status SegmentBuilder::AddCopies() {
   for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
     const ir::ValueId v = g_.outputs[i];
@@ -210,8 +231,12 @@ Status SegmentBuilder::AddCopies() {
     const auto id = static_cast<std::uint32_t>(blob_.tensors.size());
     blob_.tensors.push_back(std::move(t));
     tensor_values_.push_back(ir::kNoValue);
-    blob_.steps.push_back({.op = "identity", .name = info.name, .attrs = {}, .epilogue = {},
-                           .inputs = {static_cast<std::int32_t>(source)}, .outputs = {id}});
+    blob_.steps.push_back({.op = "identity",
+                           .name = info.name,
+                           .attrs = {},
+                           .epilogue = {},
+                           .inputs = {static_cast<std::int32_t>(source)},
+                           .outputs = {id}});
     blob_.outputs.push_back(id);
   }
   return OkStatus();
@@ -229,9 +254,11 @@ Status SegmentBuilder::PlanScratch() {
   NPUKIT_ASSIGN_OR_RETURN(const memory::Plan plan, memory::PlanArena(lifetimes, kScratchAlignment));
   for (std::size_t i = 0; i < roots.size(); ++i) groups_[roots[i]].offset = plan.offsets[i];
   for (std::size_t t = 0; t < blob_.tensors.size(); ++t) {
-    if (blob_.tensors[t].place == Place::kScratch) blob_.tensors[t].offset = groups_[Root(tensor_values_[t])].offset;
+    if (blob_.tensors[t].place == Place::kScratch)
+      blob_.tensors[t].offset = groups_[Root(tensor_values_[t])].offset;
   }
-  blob_.scratch_bytes = (plan.arena_bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
+  blob_.scratch_bytes =
+      (plan.arena_bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
   return OkStatus();
 }
 
@@ -240,8 +267,8 @@ Status SegmentBuilder::Build(const compile::LowerOptions& options, compile::Lowe
   PlaceBoundary();
   for (const ir::ValueId v : g_.inputs) {
     if (!g_.value(v).type.is_static() || !g_.value(v).type.bytes()) {
-      return Unsupported(Cat("cpu: input ", Printable(g_.value(v).name), " has no fixed size: ", g_.value(v).type.ToString(),
-                             "; give its shape"));
+      return Unsupported(Cat("cpu: input ", Printable(g_.value(v).name), " has no fixed size: ",
+                             g_.value(v).type.ToString(), "; give its shape"));
     }
     NPUKIT_ASSIGN_OR_RETURN(const std::uint32_t t, TensorOf(v, Layout::kRaw, 1));
     blob_.inputs.push_back(t);

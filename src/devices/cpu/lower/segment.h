@@ -1,4 +1,5 @@
-// A segment becomes a blob: places for values, packed weights, steps. The work of Lowering::Lower in one class.
+// A segment becomes a blob: places for values, packed weights, steps. The work of Lowering::Lower
+// in one class.
 #pragma once
 
 #include <map>
@@ -24,9 +25,9 @@ class SegmentBuilder {
  private:
   // Values that are one stretch of memory under several types.
   struct Group {
-    std::int32_t first = -1, last = -1;      // steps that write and last read it
-    std::int32_t input = -1, output = -1;    // boundary it lies in
-    std::uint64_t offset = 0;                // in the arena, when on no boundary
+    std::int32_t first = -1, last = -1;    // steps that write and last read it
+    std::int32_t input = -1, output = -1;  // boundary it lies in
+    std::uint64_t offset = 0;              // in the arena, when on no boundary
     std::uint64_t bytes = 0;
   };
 

@@ -17,7 +17,8 @@ target::Profile HandProfile() {
   return p;
 }
 
-// By hand: 1e6 MACs are 2e6 FLOP; 4 x 25 GFLOP/s do 100 FLOP a nanosecond: 20,000 ns, and 3,000 ns to start.
+// By hand: 1e6 MACs are 2e6 FLOP; 4 x 25 GFLOP/s do 100 FLOP a nanosecond: 20,000 ns, and 3,000 ns
+// to start.
 TEST(CpuRoofline, IsBoundByArithmeticWhenBytesAreFew) {
   const target::Estimate e = Roofline({.macs = 1e6, .vector_ops = 0, .bytes = 1000}, HandProfile());
   EXPECT_DOUBLE_EQ(e.time_ns, 23000);
@@ -28,7 +29,8 @@ TEST(CpuRoofline, IsBoundByArithmeticWhenBytesAreFew) {
 
 // By hand: 2e6 bytes at 20 bytes a nanosecond: 100,000 ns, and 3,000 ns.
 TEST(CpuRoofline, IsBoundByMemoryWhenArithmeticIsLittle) {
-  EXPECT_DOUBLE_EQ(Roofline({.macs = 0, .vector_ops = 1e6, .bytes = 2e6}, HandProfile()).time_ns, 103000);
+  EXPECT_DOUBLE_EQ(Roofline({.macs = 0, .vector_ops = 1e6, .bytes = 2e6}, HandProfile()).time_ns,
+                   103000);
 }
 
 TEST(CpuRoofline, SaysAssumedWhereAFactIsMissing) {

@@ -1,5 +1,6 @@
-// Matrix products whose right side is not one constant matrix: each is packed into panels in working memory, then multiplied
-// like a constant one. Packing costs one pass over b; the product reads it once per few rows of a.
+// Matrix products whose right side is not one constant matrix: each is packed into panels in
+// working memory, then multiplied like a constant one. Packing costs one pass over b; the product
+// reads it once per few rows of a.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +14,8 @@ class BatchMatmulCall final : public Call {
  public:
   static constexpr std::int64_t kMaxBatch = 1 << 16;
 
-  BatchMatmulCall(const Kernels& kernels, ElementwiseProgram program) : kernels_(kernels), program_(std::move(program)) {}
+  BatchMatmulCall(const Kernels& kernels, ElementwiseProgram program)
+      : kernels_(kernels), program_(std::move(program)) {}
 
   bool Prepare(const StepView& step, Preparation& prep) {
     const Operand& a = step.inputs[0];
@@ -33,7 +35,9 @@ class BatchMatmulCall final : public Call {
     a_ = a.slot, b_ = b.slot, y_ = step.outputs[0].slot;
     if (const Operand* bias = step.Input(2)) bias_ = static_cast<const float*>(bias->constant);
     const double macs = static_cast<double>(batch * m_) * static_cast<double>(k_ * n_);
-    tasks_ = prep.threads() == 1 ? 1 : static_cast<std::int64_t>(std::clamp(macs / 200'000, 1.0, 4.0 * prep.threads()));
+    tasks_ = prep.threads() == 1
+                 ? 1
+                 : static_cast<std::int64_t>(std::clamp(macs / 200'000, 1.0, 4.0 * prep.threads()));
     tasks_ = std::min(tasks_, batch);
     if (!packed_) {
       task_floats_ = panels_ * k_ * kPanel;
@@ -50,29 +54,33 @@ class BatchMatmulCall final : public Call {
     auto* y = frame.At<float>(y_);
     auto* pack = packed_ ? nullptr : frame.At<float>(pack_);
     const auto batch = static_cast<std::int64_t>(a_at_.size());
-    frame.pool->ParallelFor(static_cast<std::size_t>(tasks_), 1, [&](std::size_t begin, std::size_t end) {
-      for (auto t = static_cast<std::int64_t>(begin); t < static_cast<std::int64_t>(end); ++t) {
-        for (std::int64_t i = t * batch / tasks_; i < (t + 1) * batch / tasks_; ++i) {
-          const float* w = nullptr;
-          if (packed_) {
-            w = b + b_at_[static_cast<std::size_t>(i)] * panels_ * k_ * kPanel;
-          } else {
-            Pack(b + b_at_[static_cast<std::size_t>(i)] * k_ * n_, pack + t * task_floats_);
-            w = pack + t * task_floats_;
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(tasks_), 1, [&](std::size_t begin, std::size_t end) {
+          for (auto t = static_cast<std::int64_t>(begin); t < static_cast<std::int64_t>(end); ++t) {
+            for (std::int64_t i = t * batch / tasks_; i < (t + 1) * batch / tasks_; ++i) {
+              const float* w = nullptr;
+              if (packed_) {
+                w = b + b_at_[static_cast<std::size_t>(i)] * panels_ * k_ * kPanel;
+              } else {
+                Pack(b + b_at_[static_cast<std::size_t>(i)] * k_ * n_, pack + t * task_floats_);
+                w = pack + t * task_floats_;
+              }
+              Multiply(a + a_at_[static_cast<std::size_t>(i)] * m_ * k_, w, y + i * m_ * n_);
+              program_.RunInPlace(kernels_, steps, {y, i * m_, m_, 0, n_});
+            }
           }
-          Multiply(a + a_at_[static_cast<std::size_t>(i)] * m_ * k_, w, y + i * m_ * n_);
-          program_.RunInPlace(kernels_, steps, {y, i * m_, m_, 0, n_});
-        }
-      }
-    });
+        });
     return OkStatus();
   }
   const char* kernel() const override { return "batch_matmul_f32"; }
-  std::uint64_t memory_bytes() const override { return (a_at_.size() + b_at_.size()) * sizeof(std::int64_t); }
+  std::uint64_t memory_bytes() const override {
+    return (a_at_.size() + b_at_.size()) * sizeof(std::int64_t);
+  }
 
  private:
   // Which matrix of an operand the i-th of the result takes.
-  static std::vector<std::int64_t> Offsets(const tensor::Dims& dims, const tensor::Dims& y, std::int64_t batch) {
+  static std::vector<std::int64_t> Offsets(const tensor::Dims& dims, const tensor::Dims& y,
+                                           std::int64_t batch) {
     const std::size_t lead = y.size() - 2, own = dims.size() - 2;
     std::vector<std::int64_t> out(static_cast<std::size_t>(batch));
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -135,11 +143,14 @@ std::unique_ptr<Call> Prepare_batch_matmul_f32(const StepView& step, Preparation
   const Operand* a = step.Input(0);
   const Operand* b = step.Input(1);
   const Operand* bias = step.Input(2);
-  if (a == nullptr || b == nullptr || !a->is_f32() || !a->is_raw() || !b->is_f32() || !step.outputs[0].is_f32()) return nullptr;
+  if (a == nullptr || b == nullptr || !a->is_f32() || !a->is_raw() || !b->is_f32() ||
+      !step.outputs[0].is_f32())
+    return nullptr;
   if (bias != nullptr && bias->layout != Layout::kPad16) return nullptr;
   if (!b->is_raw()) {
     const auto spec = SpecFor(Layout::kMatmul, b->dims, 1);
-    if (b->layout != Layout::kMatmul || !spec || spec->groups == 1) return nullptr;  // one matrix: matmul_f32 is better
+    if (b->layout != Layout::kMatmul || !spec || spec->groups == 1)
+      return nullptr;  // one matrix: matmul_f32 is better
   }
   ElementwiseProgram program(step.outputs[0].dims);
   if (!program.AddEpilogue(step)) return nullptr;

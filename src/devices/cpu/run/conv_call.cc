@@ -10,7 +10,8 @@ namespace {
 constexpr double kTaskMacs = 500'000;
 
 // The j for which ix + j * step lies in [0, limit), cut to [0, count).
-void CutInside(std::int64_t ix, std::int64_t step, std::int64_t limit, std::int64_t* begin, std::int64_t* end) {
+void CutInside(std::int64_t ix, std::int64_t step, std::int64_t limit, std::int64_t* begin,
+               std::int64_t* end) {
   const std::int64_t from = ix >= 0 ? 0 : (-ix + step - 1) / step;
   const std::int64_t to = ix >= limit ? 0 : (limit - 1 - ix) / step + 1;
   *begin = std::max(*begin, from);
@@ -23,13 +24,15 @@ void FindInside(ConvShape& s) {
     p.inside_end = p.count;
     for (const ColumnPhase::Tap& t : p.taps) {
       CutInside(t.ix, p.in_step, s.in_w, &p.inside_begin, &p.inside_end);
-      if (s.merged) CutInside(t.ix + s.kernel_w - 1, p.in_step, s.in_w, &p.inside_begin, &p.inside_end);
+      if (s.merged)
+        CutInside(t.ix + s.kernel_w - 1, p.in_step, s.in_w, &p.inside_begin, &p.inside_end);
     }
     if (p.inside_begin >= p.inside_end) p.inside_begin = p.inside_end = 0;
   }
 }
 
-ConvShape Base(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y, std::int64_t groups) {
+ConvShape Base(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y,
+               std::int64_t groups) {
   ConvShape s;
   s.batch = x[0], s.in_h = x[1], s.in_w = x[2], s.in_c = x[3];
   s.out_h = y[1], s.out_w = y[2], s.out_c = y[3];
@@ -43,15 +46,16 @@ bool IsEmpty(const tensor::Dims& d) { return std::find(d.begin(), d.end(), 0) !=
 
 }  // namespace
 
-std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y,
-                                     std::int64_t groups) {
+std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x,
+                                     const tensor::Dims& y, std::int64_t groups) {
   const auto rows = ops::SlideOver(w, 0, x[1]);
   const auto cols = ops::SlideOver(w, 1, x[2]);
   if (!rows.ok() || !cols.ok() || IsEmpty(x) || IsEmpty(y)) return std::nullopt;
   ConvShape s = Base(w, x, y, groups);
   s.pad_top = rows->pad_begin;
-  const bool pointwise = s.kernel_h == 1 && s.kernel_w == 1 && w.stride[0] == 1 && w.stride[1] == 1 &&
-                         rows->pad_begin == 0 && cols->pad_begin == 0 && s.out_h == s.in_h && s.out_w == s.in_w;
+  const bool pointwise = s.kernel_h == 1 && s.kernel_w == 1 && w.stride[0] == 1 &&
+                         w.stride[1] == 1 && rows->pad_begin == 0 && cols->pad_begin == 0 &&
+                         s.out_h == s.in_h && s.out_w == s.in_w;
   if (pointwise) {  // an image is one long row
     s.out_w = s.in_w = s.in_h * s.in_w;
     s.out_h = s.in_h = 1;
@@ -68,8 +72,8 @@ std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x
   return s;
 }
 
-std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y,
-                                       std::int64_t groups) {
+std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims& x,
+                                       const tensor::Dims& y, std::int64_t groups) {
   const auto rows = ops::SpreadFrom(w, 0, x[1]);
   const auto cols = ops::SpreadFrom(w, 1, x[2]);
   if (!rows.ok() || !cols.ok() || IsEmpty(x) || IsEmpty(y)) return std::nullopt;
@@ -92,10 +96,13 @@ std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims&
   return s;
 }
 
-std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y) {
+std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x,
+                                                const tensor::Dims& y) {
   const auto rows = ops::SpreadFrom(w, 0, x[1]);
   const auto cols = ops::SpreadFrom(w, 1, x[2]);
-  if (!rows.ok() || !cols.ok() || IsEmpty(x) || IsEmpty(y) || rows->pad_begin != 0 || cols->pad_begin != 0) return std::nullopt;
+  if (!rows.ok() || !cols.ok() || IsEmpty(x) || IsEmpty(y) || rows->pad_begin != 0 ||
+      cols->pad_begin != 0)
+    return std::nullopt;
   if (w.stride != w.kernel || w.dilation != std::array<std::int64_t, 2>{1, 1}) return std::nullopt;
   if (y[1] != x[1] * w.kernel[0] || y[2] != x[2] * w.kernel[1]) return std::nullopt;
   ConvShape s = ShapeOfMatmul(x[2], x[3], w.kernel[1] * y[3]);
@@ -120,8 +127,8 @@ ConvShape ShapeOfMatmul(std::int64_t rows, std::int64_t k, std::int64_t n) {
   return s;
 }
 
-std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, const float* w, const Operand* bias,
-                                     const char* name, Preparation& prep) {
+std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, const float* w,
+                                     const Operand* bias, const char* name, Preparation& prep) {
   constexpr std::int64_t kMaxK = std::int64_t{1} << 24;
   if (shape.kernel_h > kMaxRowTaps || shape.k() > kMaxK) return nullptr;
   for (const ColumnPhase& p : shape.phases) {
@@ -144,36 +151,45 @@ std::unique_ptr<Call> ConvCall::Make(const StepView& step, ConvShape shape, cons
     const std::int64_t channels = step.outputs[0].dims.back();
     if (s.out_c != channels) {  // several pixels to a row of the product: the bias as often
       call->group_bias_.assign(static_cast<std::size_t>(call->group_panels_ * kPanel), 0.0f);
-      for (std::int64_t i = 0; i < s.out_c; ++i) call->group_bias_[static_cast<std::size_t>(i)] = call->bias_[i % channels];
+      for (std::int64_t i = 0; i < s.out_c; ++i)
+        call->group_bias_[static_cast<std::size_t>(i)] = call->bias_[i % channels];
       call->bias_ = call->group_bias_.data();
     } else if (s.groups > 1) {
-      call->group_bias_.assign(static_cast<std::size_t>(s.groups * call->group_panels_ * kPanel), 0.0f);
+      call->group_bias_.assign(static_cast<std::size_t>(s.groups * call->group_panels_ * kPanel),
+                               0.0f);
       for (std::int64_t g = 0; g < s.groups; ++g) {
-        std::copy_n(call->bias_ + g * group_out, group_out, call->group_bias_.data() + g * call->group_panels_ * kPanel);
+        std::copy_n(call->bias_ + g * group_out, group_out,
+                    call->group_bias_.data() + g * call->group_panels_ * kPanel);
       }
       call->bias_ = call->group_bias_.data();
     }
   }
   call->Split();
-  const double macs = static_cast<double>(s.batch * s.out_h * s.out_w) * static_cast<double>(s.k() * group_out * s.groups);
+  const double macs = static_cast<double>(s.batch * s.out_h * s.out_w) *
+                      static_cast<double>(s.k() * group_out * s.groups);
   const double want = std::clamp(macs / kTaskMacs, 1.0, 4.0 * prep.threads());
   call->tasks_ = prep.threads() == 1 ? 1 : std::min(call->units_, static_cast<std::int64_t>(want));
   // Too few pixels for all threads, but enough work: split the output channels too.
-  if (prep.threads() > 1 && call->units_ < 2 * prep.threads() && want >= 2 && s.groups == 1 && s.row_matrices == 1) {
+  if (prep.threads() > 1 && call->units_ < 2 * prep.threads() && want >= 2 && s.groups == 1 &&
+      s.row_matrices == 1) {
     call->panel_chunks_ = std::min(call->group_panels_, static_cast<std::int64_t>(want));
     call->units_ *= call->panel_chunks_;
     call->tasks_ = std::min(call->units_, static_cast<std::int64_t>(want));
   }
-  call->pack_floats_ = static_cast<std::uint64_t>((prep.kernels().gemm_rows * s.k() + 15) / 16 * 16);
-  call->pack_ = prep.Workspace(static_cast<std::uint64_t>(call->tasks_) * call->pack_floats_ * sizeof(float));
+  call->pack_floats_ =
+      static_cast<std::uint64_t>((prep.kernels().gemm_rows * s.k() + 15) / 16 * 16);
+  call->pack_ =
+      prep.Workspace(static_cast<std::uint64_t>(call->tasks_) * call->pack_floats_ * sizeof(float));
   return call;
 }
 
-// Columns per unit: enough to use the weights that are in cache, few enough that input and output rows stay there.
+// Columns per unit: enough to use the weights that are in cache, few enough that input and output
+// rows stay there.
 void ConvCall::Split() {
   constexpr std::int64_t kOutFloats = 6144;
   const std::int64_t rows = kernels_.gemm_rows;
-  chunk_ = std::clamp(kOutFloats / s_.out_c / rows * rows, rows, std::max<std::int64_t>(rows, 96 / rows * rows));
+  chunk_ = std::clamp(kOutFloats / s_.out_c / rows * rows, rows,
+                      std::max<std::int64_t>(rows, 96 / rows * rows));
   whole_rows_ = s_.phases.size() > 1;  // the steps after it want pixels that follow each other
   row_chunks_ = whole_rows_ ? 1 : (s_.phases[0].count + chunk_ - 1) / chunk_;
   units_ = s_.batch * s_.out_h * row_chunks_;
@@ -200,18 +216,22 @@ ConvCall::Rows ConvCall::RowsOf(std::int64_t oy) const {
   return r;
 }
 
-void ConvCall::PackBlock(float* pack, const ColumnPhase& phase, const Rows& rows, const float* image, std::int64_t j0,
-                         std::int64_t j1) const {
+void ConvCall::PackBlock(float* pack, const ColumnPhase& phase, const Rows& rows,
+                         const float* image, std::int64_t j0, std::int64_t j1) const {
   const std::int64_t c = s_.in_c / s_.groups;
   const std::int64_t width = s_.merged ? s_.kernel_w : 1;  // pixels of a tap
-  const auto bytes = [&](std::int64_t pixels) { return static_cast<std::size_t>(pixels * c) * sizeof(float); };
+  const auto bytes = [&](std::int64_t pixels) {
+    return static_cast<std::size_t>(pixels * c) * sizeof(float);
+  };
   for (std::int64_t j = j0; j < j1; ++j) {
     for (std::int64_t r = 0; r < rows.count; ++r) {
       const float* row = image + rows.iy[r] * s_.in_w * s_.in_c;
       for (const ColumnPhase::Tap& t : phase.taps) {
         const std::int64_t ix = t.ix + j * phase.in_step;
-        const std::int64_t from = std::clamp<std::int64_t>(-ix, 0, width);        // pixels left of the image
-        const std::int64_t to = std::clamp<std::int64_t>(s_.in_w - ix, from, width);  // first pixel right of it
+        const std::int64_t from =
+            std::clamp<std::int64_t>(-ix, 0, width);  // pixels left of the image
+        const std::int64_t to =
+            std::clamp<std::int64_t>(s_.in_w - ix, from, width);  // first pixel right of it
         std::memset(pack, 0, bytes(from));
         if (to > from) std::memcpy(pack + from * c, row + (ix + from) * s_.in_c, bytes(to - from));
         std::memset(pack + to * c, 0, bytes(width - to));
@@ -221,9 +241,10 @@ void ConvCall::PackBlock(float* pack, const ColumnPhase& phase, const Rows& rows
   }
 }
 
-// Output columns [j0, j1) of a phase. Blocks inside the image are read in place, all that follow each other at once.
-void ConvCall::RunSpan(const Task& t, GemmTile tile, const ColumnPhase& phase, const Rows& rows, const float* image,
-                       float* out_row, std::int64_t j0, std::int64_t j1) const {
+// Output columns [j0, j1) of a phase. Blocks inside the image are read in place, all that follow
+// each other at once.
+void ConvCall::RunSpan(const Task& t, GemmTile tile, const ColumnPhase& phase, const Rows& rows,
+                       const float* image, float* out_row, std::int64_t j0, std::int64_t j1) const {
   GemmSegment segments[kMaxSegments];
   const auto taps = static_cast<std::int64_t>(phase.taps.size());
   tile.segments = segments;
@@ -285,7 +306,8 @@ void ConvCall::RunUnit(const Task& t, std::int64_t unit) const {
       tile.bias = bias_ == nullptr ? nullptr : bias_ + g * group_panels_ * kPanel + col0;
       tile.lo = lo_;
       tile.hi = hi_;
-      const float* image = t.x + row / s_.out_h * s_.in_h * s_.in_w * s_.in_c + g * (s_.in_c / s_.groups);
+      const float* image =
+          t.x + row / s_.out_h * s_.in_h * s_.in_w * s_.in_c + g * (s_.in_c / s_.groups);
       RunSpan(t, tile, phase, rows, image, t.y + pixel0 * s_.out_c + g * group_out + col0, j0, j1);
     }
   };
@@ -294,7 +316,8 @@ void ConvCall::RunUnit(const Task& t, std::int64_t unit) const {
   const std::int64_t steps_cols = s_.groups > 1 || pixels > 1 ? program_.cols() : cols;
   if (whole_rows_) {
     for (const ColumnPhase& phase : s_.phases) {
-      for (std::int64_t j = 0; j < phase.count; j += chunk_) run(phase, j, std::min(j + chunk_, phase.count));
+      for (std::int64_t j = 0; j < phase.count; j += chunk_)
+        run(phase, j, std::min(j + chunk_, phase.count));
     }
     program_.RunInPlace(kernels_, *t.steps, {t.y, pixel0, s_.out_w, col0, steps_cols});
     return;
@@ -304,21 +327,24 @@ void ConvCall::RunUnit(const Task& t, std::int64_t unit) const {
   const std::int64_t j0 = chunk * phase.count / row_chunks_;
   const std::int64_t j1 = (chunk + 1) * phase.count / row_chunks_;
   run(phase, j0, j1);
-  program_.RunInPlace(kernels_, *t.steps, {t.y, (pixel0 + j0) * pixels, (j1 - j0) * pixels, col0, steps_cols});
+  program_.RunInPlace(kernels_, *t.steps,
+                      {t.y, (pixel0 + j0) * pixels, (j1 - j0) * pixels, col0, steps_cols});
 }
 
 Status ConvCall::Run(const Frame& frame) const {
   ElementwiseProgram::Steps steps;
   program_.Resolve(frame, &steps);
   const Task base{frame.At<const float>(x_), frame.At<float>(y_), frame.At<float>(pack_), &steps};
-  frame.pool->ParallelFor(static_cast<std::size_t>(tasks_), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      Task t = base;
-      t.pack += i * pack_floats_;
-      const auto task = static_cast<std::int64_t>(i);
-      for (std::int64_t u = task * units_ / tasks_; u < (task + 1) * units_ / tasks_; ++u) RunUnit(t, u);
-    }
-  });
+  frame.pool->ParallelFor(
+      static_cast<std::size_t>(tasks_), 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          Task t = base;
+          t.pack += i * pack_floats_;
+          const auto task = static_cast<std::int64_t>(i);
+          for (std::int64_t u = task * units_ / tasks_; u < (task + 1) * units_ / tasks_; ++u)
+            RunUnit(t, u);
+        }
+      });
   return OkStatus();
 }
 

@@ -1,6 +1,6 @@
-// Convolution, transposed convolution and matrix product by a constant: one call, described by how output pixels find their
-// input pixels. Nothing is unfolded: the kernel reads rows of the input in place; only blocks that touch the border are
-// copied, zeros included, into a small buffer first.
+// Convolution, transposed convolution and matrix product by a constant: one call, described by how
+// output pixels find their input pixels. Nothing is unfolded: the kernel reads rows of the input in
+// place; only blocks that touch the border are copied, zeros included, into a small buffer first.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@
 
 namespace npukit::devices::cpu {
 
-// Which input columns a run of output columns reads. A plain convolution has one phase; a transposed one has one per
-// remainder of the stride, since those are the columns that meet the same taps.
+// Which input columns a run of output columns reads. A plain convolution has one phase; a
+// transposed one has one per remainder of the stride, since those are the columns that meet the
+// same taps.
 struct ColumnPhase {
   struct Tap {
     std::int64_t kx = 0;  // first kernel column of the tap
@@ -31,7 +32,8 @@ struct ConvShape {
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, dilation_h = 1, pad_top = 0;
   bool transposed = false;
-  std::int64_t row_matrices = 1;  // more: output row oy is input row oy / this times matrix oy % this
+  std::int64_t row_matrices =
+      1;                // more: output row oy is input row oy / this times matrix oy % this
   bool merged = false;  // a tap is a whole kernel row: kernel_w * in_c floats in a row
   std::vector<ColumnPhase> phases;
   std::int64_t run() const { return (merged ? kernel_w : 1) * (in_c / groups); }
@@ -39,19 +41,22 @@ struct ConvShape {
 };
 
 // Nullopt when there is nothing to compute or a size is beyond what the call does.
-std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y, std::int64_t groups);
-std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y,
-                                       std::int64_t groups);
-// Every input pixel makes pixels of its own (Layout::kDeconvRow): a matrix product per kernel row, whose rows of kw x O
-// lie side by side in the output.
-std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x, const tensor::Dims& y);
+std::optional<ConvShape> ShapeOfConv(const ops::Window& w, const tensor::Dims& x,
+                                     const tensor::Dims& y, std::int64_t groups);
+std::optional<ConvShape> ShapeOfDeconv(const ops::Window& w, const tensor::Dims& x,
+                                       const tensor::Dims& y, std::int64_t groups);
+// Every input pixel makes pixels of its own (Layout::kDeconvRow): a matrix product per kernel row,
+// whose rows of kw x O lie side by side in the output.
+std::optional<ConvShape> ShapeOfPixelwiseDeconv(const ops::Window& w, const tensor::Dims& x,
+                                                const tensor::Dims& y);
 ConvShape ShapeOfMatmul(std::int64_t rows, std::int64_t k, std::int64_t n);
 
 class ConvCall final : public Call {
  public:
-  // x and w are f32, w packed as `shape` says; bias is null or packed as kPad16. Null when the epilogue is beyond it.
-  static std::unique_ptr<Call> Make(const StepView& step, ConvShape shape, const float* w, const Operand* bias,
-                                    const char* name, Preparation& prep);
+  // x and w are f32, w packed as `shape` says; bias is null or packed as kPad16. Null when the
+  // epilogue is beyond it.
+  static std::unique_ptr<Call> Make(const StepView& step, ConvShape shape, const float* w,
+                                    const Operand* bias, const char* name, Preparation& prep);
   ConvCall(const Kernels& kernels, ConvShape shape, ElementwiseProgram program)
       : kernels_(kernels), s_(std::move(shape)), program_(std::move(program)) {}
 
@@ -76,10 +81,10 @@ class ConvCall final : public Call {
   void Split();
   Rows RowsOf(std::int64_t oy) const;
   void RunUnit(const Task& t, std::int64_t unit) const;
-  void RunSpan(const Task& t, GemmTile tile, const ColumnPhase& phase, const Rows& rows, const float* image,
-               float* out_row, std::int64_t j0, std::int64_t j1) const;
-  void PackBlock(float* pack, const ColumnPhase& phase, const Rows& rows, const float* image, std::int64_t j0,
-                 std::int64_t j1) const;
+  void RunSpan(const Task& t, GemmTile tile, const ColumnPhase& phase, const Rows& rows,
+               const float* image, float* out_row, std::int64_t j0, std::int64_t j1) const;
+  void PackBlock(float* pack, const ColumnPhase& phase, const Rows& rows, const float* image,
+                 std::int64_t j0, std::int64_t j1) const;
 
   const Kernels& kernels_;
   ConvShape s_;
@@ -91,8 +96,9 @@ class ConvCall final : public Call {
   std::vector<float> group_bias_;  // padded to 16 for each group
   float lo_ = 0, hi_ = 0;
   std::int64_t panel_stride_ = 0, group_panels_ = 0;
-  // Units of work: batch x output row x chunk of columns x chunk of panels; a whole row where there are phases.
-  std::int64_t chunk_ = 1;         // columns
+  // Units of work: batch x output row x chunk of columns x chunk of panels; a whole row where there
+  // are phases.
+  std::int64_t chunk_ = 1;  // columns
   std::int64_t panel_chunks_ = 1;
   std::int64_t row_chunks_ = 1;
   bool whole_rows_ = false;

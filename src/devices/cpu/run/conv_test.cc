@@ -20,8 +20,9 @@ struct ConvCase {
 };
 
 std::string Name(const ConvCase& c) {
-  return Cat(c.transposed ? "deconv " : "conv ", c.n, "x", c.h, "x", c.w, "x", c.c, " o ", c.o, " k ", c.kh, "x", c.kw, " g ",
-             c.group, " s ", JoinInts(c.strides, ","), " p ", JoinInts(c.pads, ","), " d ", JoinInts(c.dilations, ","));
+  return Cat(c.transposed ? "deconv " : "conv ", c.n, "x", c.h, "x", c.w, "x", c.c, " o ", c.o,
+             " k ", c.kh, "x", c.kw, " g ", c.group, " s ", JoinInts(c.strides, ","), " p ",
+             JoinInts(c.pads, ","), " d ", JoinInts(c.dilations, ","));
 }
 
 TestStep MakeConv(const ConvCase& c, Random& random) {
@@ -33,27 +34,39 @@ TestStep MakeConv(const ConvCase& c, Random& random) {
   s.attrs.Set("dilations", c.dilations);
   s.attrs.Set("group", c.group);
   const bool depthwise = !c.transposed && c.group > 1 && c.group == c.c && c.o == c.c;
-  const bool pixelwise = c.transposed && c.group == 1 && c.strides == ops::Ints{c.kh, c.kw} && c.pads == ops::Ints(4, 0) &&
-                         c.dilations == ops::Ints{1, 1};
-  const Layout layout = pixelwise ? Layout::kDeconvRow : c.transposed ? Layout::kDeconv : depthwise ? Layout::kDepthwise : Layout::kConv;
-  const Dims w = c.transposed ? Dims{c.c, c.o / c.group, c.kh, c.kw} : Dims{c.o, c.c / c.group, c.kh, c.kw};
+  const bool pixelwise = c.transposed && c.group == 1 && c.strides == ops::Ints{c.kh, c.kw} &&
+                         c.pads == ops::Ints(4, 0) && c.dilations == ops::Ints{1, 1};
+  const Layout layout = pixelwise      ? Layout::kDeconvRow
+                        : c.transposed ? Layout::kDeconv
+                        : depthwise    ? Layout::kDepthwise
+                                       : Layout::kConv;
+  const Dims w =
+      c.transposed ? Dims{c.c, c.o / c.group, c.kh, c.kw} : Dims{c.o, c.c / c.group, c.kh, c.kw};
   s.inputs = {{.value = random.Floats({c.n, c.h, c.w, c.c})},
-              {.value = random.Floats(w), .constant = true, .layout = layout, .groups = static_cast<std::uint32_t>(c.group)}};
-  if (c.bias) s.inputs.push_back({.value = random.Floats({c.o}), .constant = true, .layout = Layout::kPad16});
+              {.value = random.Floats(w),
+               .constant = true,
+               .layout = layout,
+               .groups = static_cast<std::uint32_t>(c.group)}};
+  if (c.bias)
+    s.inputs.push_back({.value = random.Floats({c.o}), .constant = true, .layout = Layout::kPad16});
   return s;
 }
 
 // One of everything an epilogue may hold, with operands of every broadcast.
 void AddEpilogue(TestStep& s, const Dims& y, Random& random) {
   if (s.inputs.size() == 2) s.inputs.emplace_back();  // no bias: operands come after its place
-  const auto unary = [&](const ops::OpDef& op, ops::Attrs attrs = {}) { s.epilogue.push_back({&op, std::move(attrs), -1, false}); };
+  const auto unary = [&](const ops::OpDef& op, ops::Attrs attrs = {}) {
+    s.epilogue.push_back({&op, std::move(attrs), -1, false});
+  };
   const auto binary = [&](const ops::OpDef& op, Value v, bool constant, bool swapped) {
     s.epilogue.push_back({&op, {}, static_cast<int>(s.inputs.size()), swapped});
     s.inputs.push_back({.value = std::move(v), .constant = constant});
   };
   for (std::int64_t n = random.Int(1, 4); n > 0; --n) {
     switch (random.Int(0, 10)) {
-      case 0: unary(op::relu); break;
+      case 0:
+        unary(op::relu);
+        break;
       case 1: {
         ops::Attrs a;
         a.Set("min", -0.5f);
@@ -61,16 +74,35 @@ void AddEpilogue(TestStep& s, const Dims& y, Random& random) {
         unary(op::clip, a);
         break;
       }
-      case 2: unary(op::hard_swish); break;
-      case 3: unary(op::hard_sigmoid); break;
-      case 4: unary(op::swish); break;
-      case 5: binary(op::mul, random.Floats({}), true, false); break;
-      case 6: binary(op::add, random.Floats({y[3]}), true, random.Coin()); break;
-      case 7: binary(op::sub, random.Floats(y), false, random.Coin()); break;
-      case 8: binary(op::mul, random.Floats({y[0], 1, 1, y[3]}), false, false); break;
-      case 9: binary(op::div, random.Floats({1, 1, 1, 1}, 1, 2), true, false); break;
-      case 10: binary(op::add, random.Floats({y[0], y[1], y[2], 1}), false, false); break;
-      default: break;
+      case 2:
+        unary(op::hard_swish);
+        break;
+      case 3:
+        unary(op::hard_sigmoid);
+        break;
+      case 4:
+        unary(op::swish);
+        break;
+      case 5:
+        binary(op::mul, random.Floats({}), true, false);
+        break;
+      case 6:
+        binary(op::add, random.Floats({y[3]}), true, random.Coin());
+        break;
+      case 7:
+        binary(op::sub, random.Floats(y), false, random.Coin());
+        break;
+      case 8:
+        binary(op::mul, random.Floats({y[0], 1, 1, y[3]}), false, false);
+        break;
+      case 9:
+        binary(op::div, random.Floats({1, 1, 1, 1}, 1, 2), true, false);
+        break;
+      case 10:
+        binary(op::add, random.Floats({y[0], y[1], y[2], 1}), false, false);
+        break;
+      default:
+        break;
     }
   }
 }
@@ -85,23 +117,75 @@ void Check(const ConvCase& c, Random& random, bool epilogue) {
   ASSERT_TRUE(ops::Infer(*s.op, s.attrs, {}, types, constants, out).ok());
   if (epilogue) AddEpilogue(s, out[0].dims(), random);
   const bool depthwise = s.inputs[1].layout == Layout::kDepthwise;
-  ExpectLikeReference(s, c.transposed ? "deconv_f32" : depthwise ? "depthwise_f32" : "conv_f32", 5e-6);
+  ExpectLikeReference(s,
+                      c.transposed ? "deconv_f32"
+                      : depthwise  ? "depthwise_f32"
+                                   : "conv_f32",
+                      5e-6);
 }
 
 TEST(ConvKernels, AgreeWithTheReferenceOnPpOcrShapes) {
   Random random(11);
   const ConvCase cases[] = {
-      {.h = 17, .w = 33, .c = 3, .o = 16, .strides = {2, 2}},                                      // first layer
-      {.h = 9, .w = 40, .c = 16, .o = 32, .kh = 1, .kw = 1, .pads = {0, 0, 0, 0}},                 // pointwise
-      {.h = 12, .w = 12, .c = 24, .o = 6},                                                         // 3x3 to few channels
-      {.h = 1, .w = 1, .c = 120, .o = 480, .kh = 1, .kw = 1, .pads = {0, 0, 0, 0}},                // squeeze-excite
-      {.h = 1, .w = 20, .c = 48, .o = 56, .kh = 1, .kw = 3, .pads = {0, 1, 0, 1}},                 // 1x3
-      {.h = 10, .w = 11, .c = 40, .o = 40, .kh = 5, .kw = 5, .group = 40, .strides = {2, 1}, .pads = {2, 2, 2, 2}},
+      {.h = 17, .w = 33, .c = 3, .o = 16, .strides = {2, 2}},                       // first layer
+      {.h = 9, .w = 40, .c = 16, .o = 32, .kh = 1, .kw = 1, .pads = {0, 0, 0, 0}},  // pointwise
+      {.h = 12, .w = 12, .c = 24, .o = 6},  // 3x3 to few channels
+      {.h = 1,
+       .w = 1,
+       .c = 120,
+       .o = 480,
+       .kh = 1,
+       .kw = 1,
+       .pads = {0, 0, 0, 0}},  // squeeze-excite
+      {.h = 1, .w = 20, .c = 48, .o = 56, .kh = 1, .kw = 3, .pads = {0, 1, 0, 1}},  // 1x3
+      {.h = 10,
+       .w = 11,
+       .c = 40,
+       .o = 40,
+       .kh = 5,
+       .kw = 5,
+       .group = 40,
+       .strides = {2, 1},
+       .pads = {2, 2, 2, 2}},
       {.h = 10, .w = 21, .c = 16, .o = 16, .group = 16},
-      {.h = 5, .w = 7, .c = 24, .o = 24, .kh = 2, .kw = 2, .strides = {2, 2}, .pads = {0, 0, 0, 0}, .transposed = true},
-      {.h = 5, .w = 70, .c = 24, .o = 1, .kh = 2, .kw = 2, .strides = {2, 2}, .pads = {0, 0, 0, 0}, .transposed = true},
-      {.n = 2, .h = 4, .w = 6, .c = 5, .o = 7, .kh = 1, .kw = 3, .strides = {1, 3}, .pads = {0, 0, 0, 0}, .transposed = true},
-      {.n = 2, .h = 4, .w = 6, .c = 5, .o = 7, .kh = 3, .kw = 1, .strides = {3, 1}, .pads = {0, 0, 0, 0}, .transposed = true},
+      {.h = 5,
+       .w = 7,
+       .c = 24,
+       .o = 24,
+       .kh = 2,
+       .kw = 2,
+       .strides = {2, 2},
+       .pads = {0, 0, 0, 0},
+       .transposed = true},
+      {.h = 5,
+       .w = 70,
+       .c = 24,
+       .o = 1,
+       .kh = 2,
+       .kw = 2,
+       .strides = {2, 2},
+       .pads = {0, 0, 0, 0},
+       .transposed = true},
+      {.n = 2,
+       .h = 4,
+       .w = 6,
+       .c = 5,
+       .o = 7,
+       .kh = 1,
+       .kw = 3,
+       .strides = {1, 3},
+       .pads = {0, 0, 0, 0},
+       .transposed = true},
+      {.n = 2,
+       .h = 4,
+       .w = 6,
+       .c = 5,
+       .o = 7,
+       .kh = 3,
+       .kw = 1,
+       .strides = {3, 1},
+       .pads = {0, 0, 0, 0},
+       .transposed = true},
   };
   for (const ConvCase& c : cases) {
     Check(c, random, false);
@@ -126,7 +210,8 @@ TEST(ConvKernels, AgreeWithTheReferenceOnRandomShapes) {
     c.dilations = {random.Int(1, 2), random.Int(1, 2)};
     const std::int64_t eh = (c.kh - 1) * c.dilations[0], ew = (c.kw - 1) * c.dilations[1];
     if (c.transposed) {
-      c.pads = {random.Int(0, eh / 2), random.Int(0, ew / 2), random.Int(0, eh / 2), random.Int(0, ew / 2)};
+      c.pads = {random.Int(0, eh / 2), random.Int(0, ew / 2), random.Int(0, eh / 2),
+                random.Int(0, ew / 2)};
     } else {
       c.pads = {random.Int(0, eh + 1), random.Int(0, ew + 1), eh, ew};
     }
@@ -174,9 +259,10 @@ TEST(ConvKernels, KeepNaNAndInfinityWhereTheReferenceDoes) {
 TEST(ConvKernels, GiveTheSameBitsOnEveryFmaTargetAndThreadCount) {
   Random random(17);
   ThreadPool one(1), four(4);
-  for (const ConvCase& c : {ConvCase{.h = 20, .w = 45, .c = 19, .o = 56}, ConvCase{.h = 3, .w = 3, .c = 64, .o = 400},
-                            ConvCase{.h = 9, .w = 31, .c = 24, .o = 24, .group = 24},
-                            ConvCase{.h = 6, .w = 9, .c = 8, .o = 20, .strides = {2, 2}, .transposed = true}}) {
+  for (const ConvCase& c :
+       {ConvCase{.h = 20, .w = 45, .c = 19, .o = 56}, ConvCase{.h = 3, .w = 3, .c = 64, .o = 400},
+        ConvCase{.h = 9, .w = 31, .c = 24, .o = 24, .group = 24},
+        ConvCase{.h = 6, .w = 9, .c = 8, .o = 20, .strides = {2, 2}, .transposed = true}}) {
     SCOPED_TRACE(Name(c));
     const TestStep s = MakeConv(c, random);
     std::vector<float> first;
@@ -187,7 +273,8 @@ TEST(ConvKernels, GiveTheSameBitsOnEveryFmaTargetAndThreadCount) {
         ASSERT_TRUE(run.ok()) << run.status().message();
         const auto y = run->outputs[0].as<float>();
         if (first.empty()) first.assign(y.begin(), y.end());
-        EXPECT_TRUE(std::equal(y.begin(), y.end(), first.begin())) << TargetName(t) << " " << pool->threads();
+        EXPECT_TRUE(std::equal(y.begin(), y.end(), first.begin()))
+            << TargetName(t) << " " << pool->threads();
       }
     }
   }
@@ -196,7 +283,8 @@ TEST(ConvKernels, GiveTheSameBitsOnEveryFmaTargetAndThreadCount) {
 TEST(MatmulKernels, AgreeWithTheReference) {
   Random random(16);
   for (int i = 0; i < 40; ++i) {
-    const std::int64_t m = random.Int(1, 45), k = random.Int(1, 70), n = random.Int(1, 120), batch = random.Int(1, 3);
+    const std::int64_t m = random.Int(1, 45), k = random.Int(1, 70), n = random.Int(1, 120),
+                       batch = random.Int(1, 3);
     TestStep s;
     s.op = &op::matmul;
     const int form = static_cast<int>(random.Int(0, 4));
@@ -207,9 +295,12 @@ TEST(MatmulKernels, AgreeWithTheReference) {
     if (form == 4) a = {2, 1, m, k}, b = {batch, k, n};
     const bool constant = random.Coin();
     s.inputs = {{.value = random.Floats(a)},
-                {.value = random.Floats(b), .constant = constant, .layout = constant ? Layout::kMatmul : Layout::kRaw}};
+                {.value = random.Floats(b),
+                 .constant = constant,
+                 .layout = constant ? Layout::kMatmul : Layout::kRaw}};
     const bool bias = random.Coin();
-    if (bias) s.inputs.push_back({.value = random.Floats({n}), .constant = true, .layout = Layout::kPad16});
+    if (bias)
+      s.inputs.push_back({.value = random.Floats({n}), .constant = true, .layout = Layout::kPad16});
     if (random.Coin()) {
       if (!bias) s.inputs.emplace_back();
       s.epilogue.push_back({&op::swish, {}, -1, false});
@@ -219,7 +310,8 @@ TEST(MatmulKernels, AgreeWithTheReference) {
     }
     SCOPED_TRACE(Cat("form ", form, " m ", m, " k ", k, " n ", n, " constant ", constant));
     const bool one = constant && form != 1 && form != 4;
-    ExpectLikeReference(s, one || (constant && batch == 1) ? "matmul_f32" : "batch_matmul_f32", 5e-6);
+    ExpectLikeReference(s, one || (constant && batch == 1) ? "matmul_f32" : "batch_matmul_f32",
+                        5e-6);
   }
 }
 

@@ -1,5 +1,5 @@
-// Depthwise convolution: rows of pixels whose columns all lie in the image go to the kernel together, the few at the border
-// one at a time with the taps they have.
+// Depthwise convolution: rows of pixels whose columns all lie in the image go to the kernel
+// together, the few at the border one at a time with the taps they have.
 #include <algorithm>
 #include <vector>
 
@@ -14,14 +14,16 @@ class DepthwiseCall final : public Call {
  public:
   static constexpr std::int64_t kMaxKernelRows = 32;
 
-  DepthwiseCall(const Kernels& kernels, ElementwiseProgram program) : kernels_(kernels), program_(std::move(program)) {}
+  DepthwiseCall(const Kernels& kernels, ElementwiseProgram program)
+      : kernels_(kernels), program_(std::move(program)) {}
 
   bool Prepare(const StepView& step, const ops::Window& w, const Preparation& prep) {
     const tensor::Dims& x = step.inputs[0].dims;
     const tensor::Dims& y = step.outputs[0].dims;
     const auto rows = ops::SlideOver(w, 0, x[1]);
     const auto cols = ops::SlideOver(w, 1, x[2]);
-    if (!rows.ok() || !cols.ok() || w.kernel[0] > kMaxKernelRows || step.outputs[0].count() == 0) return false;
+    if (!rows.ok() || !cols.ok() || w.kernel[0] > kMaxKernelRows || step.outputs[0].count() == 0)
+      return false;
     w_ = w;
     pad_top_ = rows->pad_begin;
     pad_left_ = cols->pad_begin;
@@ -33,12 +35,15 @@ class DepthwiseCall final : public Call {
     y_ = step.outputs[0].slot;
     const std::int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
     inside_begin_ = std::min((pad_left_ + w.stride[1] - 1) / w.stride[1], out_w_);
-    const std::int64_t room = in_w_ - 1 - reach + pad_left_;  // the last pixel's last tap is the last column
+    const std::int64_t room =
+        in_w_ - 1 - reach + pad_left_;  // the last pixel's last tap is the last column
     inside_end_ = room < 0 ? 0 : std::min(room / w.stride[1] + 1, out_w_);
     if (inside_end_ <= inside_begin_) inside_begin_ = inside_end_ = 0;
     // Rows of the image a thread should take at least, by their multiply-adds.
-    const double row_macs = static_cast<double>(out_w_ * channels_) * static_cast<double>(w.kernel[0] * w.kernel[1]);
-    grain_ = prep.threads() == 1 ? SIZE_MAX : static_cast<std::size_t>(std::max(1.0, 200'000 / row_macs));
+    const double row_macs =
+        static_cast<double>(out_w_ * channels_) * static_cast<double>(w.kernel[0] * w.kernel[1]);
+    grain_ = prep.threads() == 1 ? SIZE_MAX
+                                 : static_cast<std::size_t>(std::max(1.0, 200'000 / row_macs));
     return true;
   }
 
@@ -47,12 +52,15 @@ class DepthwiseCall final : public Call {
     program_.Resolve(frame, &steps);
     const auto* x = frame.At<const float>(x_);
     auto* y = frame.At<float>(y_);
-    frame.pool->ParallelFor(static_cast<std::size_t>(batch_ * out_h_), grain_, [&](std::size_t begin, std::size_t end) {
-      for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
-        RunRow(x + row / out_h_ * in_h_ * in_w_ * channels_, y + row * out_w_ * channels_, row % out_h_);
-        program_.RunInPlace(kernels_, steps, {y, row * out_w_, out_w_, 0, channels_});
-      }
-    });
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(batch_ * out_h_), grain_, [&](std::size_t begin, std::size_t end) {
+          for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end);
+               ++row) {
+            RunRow(x + row / out_h_ * in_h_ * in_w_ * channels_, y + row * out_w_ * channels_,
+                   row % out_h_);
+            program_.RunInPlace(kernels_, steps, {y, row * out_w_, out_w_, 0, channels_});
+          }
+        });
     return OkStatus();
   }
   const char* kernel() const override { return "depthwise_f32"; }
@@ -97,7 +105,8 @@ class DepthwiseCall final : public Call {
       run(ox, 1, kx0, kx1);
     };
     for (std::int64_t ox = 0; ox < inside_begin_; ++ox) border(ox);
-    if (inside_end_ > inside_begin_) run(inside_begin_, inside_end_ - inside_begin_, 0, w_.kernel[1]);
+    if (inside_end_ > inside_begin_)
+      run(inside_begin_, inside_end_ - inside_begin_, 0, w_.kernel[1]);
     for (std::int64_t ox = inside_end_; ox < out_w_; ++ox) border(ox);
   }
 
@@ -125,7 +134,9 @@ std::unique_ptr<Call> Prepare_depthwise_f32(const StepView& step, Preparation& p
   if (w == nullptr || w->layout != Layout::kDepthwise) return nullptr;
   if (bias != nullptr && bias->layout != Layout::kPad16) return nullptr;
   const auto window = ops::ReadWindow(*step.attrs, {w->dims[2], w->dims[3]});
-  if (!window.ok() || !window->nhwc || step.attrs->Int("group", 1) != w->dims[0] || x->dims[3] != w->dims[0]) return nullptr;
+  if (!window.ok() || !window->nhwc || step.attrs->Int("group", 1) != w->dims[0] ||
+      x->dims[3] != w->dims[0])
+    return nullptr;
   ElementwiseProgram program(step.outputs[0].dims);
   if (!program.AddEpilogue(step)) return nullptr;
   auto call = std::make_unique<DepthwiseCall>(prep.kernels(), std::move(program));

@@ -1,5 +1,5 @@
-// hal::Device on this machine's cores: memory is the host's, works run one after the other on a queue thread, each spread
-// over the shared pool.
+// hal::Device on this machine's cores: memory is the host's, works run one after the other on a
+// queue thread, each spread over the shared pool.
 #include <algorithm>
 #include <mutex>
 #include <set>
@@ -14,20 +14,26 @@
 namespace npukit::devices::cpu {
 namespace {
 
-// The executables a device has loaded and that are alive: a Work with another device's is refused, not misread (there is no
-// RTTI to ask). Shared with the executables' deleters, which may outlive the device.
+// The executables a device has loaded and that are alive: a Work with another device's is refused,
+// not misread (there is no RTTI to ask). Shared with the executables' deleters, which may outlive
+// the device.
 struct Loaded {
   std::mutex mutex;
   std::set<const hal::Executable*> alive;  // guarded by mutex
 };
 
-std::uintptr_t AddressOf(const hal::Binding& b) { return reinterpret_cast<std::uintptr_t>(hal::HostAddress(b)); }
+std::uintptr_t AddressOf(const hal::Binding& b) {
+  return reinterpret_cast<std::uintptr_t>(hal::HostAddress(b));
+}
 
 class CpuDevice final : public hal::Device {
  public:
-  CpuDevice(const hal::OpenOptions& options, std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
-            std::unique_ptr<Queue> queue)
-      : profile_(options.profile), kernels_(kernels), pool_(std::move(pool)), queue_(std::move(queue)) {
+  CpuDevice(const hal::OpenOptions& options, std::shared_ptr<ThreadPool> pool,
+            const Kernels& kernels, std::unique_ptr<Queue> queue)
+      : profile_(options.profile),
+        kernels_(kernels),
+        pool_(std::move(pool)),
+        queue_(std::move(queue)) {
     info_.name = "cpu";
     info_.device_class = "CPU";
     info_.description = Cat("CPU ", TargetName(kernels.target));
@@ -35,12 +41,18 @@ class CpuDevice final : public hal::Device {
 
   const hal::DeviceInfo& info() const override { return info_; }
 
-  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override { return hal::AllocateHost(spec); }
-  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override { return hal::ImportHost(memory); }
+  Result<hal::BufferPtr> Allocate(const hal::BufferSpec& spec) override {
+    return hal::AllocateHost(spec);
+  }
+  Result<hal::BufferPtr> Import(const hal::ExternalMemory& memory) override {
+    return hal::ImportHost(memory);
+  }
 
-  Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob, std::span<const hal::WeightView> weights) override {
-    NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<CpuExecutable> exe,
-                            CpuExecutable::Load(blob, weights, kernels_, pool_->threads(), profile_));
+  Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob,
+                                  std::span<const hal::WeightView> weights) override {
+    NPUKIT_ASSIGN_OR_RETURN(
+        std::shared_ptr<CpuExecutable> exe,
+        CpuExecutable::Load(blob, weights, kernels_, pool_->threads(), profile_));
     const hal::Executable* key = exe.get();
     {
       std::lock_guard<std::mutex> lock(loaded_->mutex);
@@ -67,7 +79,8 @@ class CpuDevice final : public hal::Device {
       }
     }
     // Shares the handle's ownership, so the executable outlives the work.
-    std::shared_ptr<CpuExecutable> exe(work.executable, static_cast<CpuExecutable*>(work.executable.get()));
+    std::shared_ptr<CpuExecutable> exe(work.executable,
+                                       static_cast<CpuExecutable*>(work.executable.get()));
     Job job;
     if (Status s = CheckBindings(work, *exe); !s.ok()) return s.WithContext("cpu");
     job.bases.resize(kFirstBoundaryBase + work.inputs.size() + work.outputs.size());
@@ -99,15 +112,18 @@ class CpuDevice final : public hal::Device {
 
  private:
   static Status CheckBindings(const hal::Work& work, const CpuExecutable& exe) {
-    if (work.inputs.size() != exe.input_types().size() || work.outputs.size() != exe.output_types().size()) {
-      return InvalidArgument(Cat("expected ", exe.input_types().size(), " inputs and ", exe.output_types().size(),
-                                 " outputs, found ", work.inputs.size(), " and ", work.outputs.size()));
+    if (work.inputs.size() != exe.input_types().size() ||
+        work.outputs.size() != exe.output_types().size()) {
+      return InvalidArgument(Cat("expected ", exe.input_types().size(), " inputs and ",
+                                 exe.output_types().size(), " outputs, found ", work.inputs.size(),
+                                 " and ", work.outputs.size()));
     }
     for (std::size_t i = 0; i < work.inputs.size(); ++i) {
       NPUKIT_RETURN_IF_ERROR(hal::CheckBinding(work.inputs[i], exe.input_types()[i], "input", i));
     }
     for (std::size_t i = 0; i < work.outputs.size(); ++i) {
-      NPUKIT_RETURN_IF_ERROR(hal::CheckBinding(work.outputs[i], exe.output_types()[i], "output", i));
+      NPUKIT_RETURN_IF_ERROR(
+          hal::CheckBinding(work.outputs[i], exe.output_types()[i], "output", i));
     }
     return hal::CheckScratch(work.scratch, exe.scratch_bytes());
   }
@@ -117,7 +133,8 @@ class CpuDevice final : public hal::Device {
   const Kernels& kernels_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<Loaded> loaded_ = std::make_shared<Loaded>();
-  std::shared_ptr<std::atomic<std::uint64_t>> resident_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::shared_ptr<std::atomic<std::uint64_t>> resident_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   std::unique_ptr<Queue> queue_;  // last: its destructor finishes works that use the rest
 };
 
@@ -125,7 +142,8 @@ Result<hal::DevicePtr> Open(const hal::OpenOptions& options) {
   NPUKIT_ASSIGN_OR_RETURN(const Kernels* kernels, ChosenKernels());
   std::shared_ptr<ThreadPool> pool = options.pool ? options.pool : std::make_shared<ThreadPool>(1);
   NPUKIT_ASSIGN_OR_RETURN(std::unique_ptr<Queue> queue, Queue::Start(pool, options.virtual_clock));
-  return hal::DevicePtr(std::make_shared<CpuDevice>(options, std::move(pool), *kernels, std::move(queue)));
+  return hal::DevicePtr(
+      std::make_shared<CpuDevice>(options, std::move(pool), *kernels, std::move(queue)));
 }
 
 constinit const hal::DeviceDriver kDriver = {.name = "cpu", .device_class = "CPU", .open = Open};

@@ -1,4 +1,5 @@
-// Opens the CPU as a device: "CPU avx512" and the like. NPUKIT_CPU_TARGET=scalar|avx2|avx512|neon forces the instruction set.
+// Opens the CPU as a device: "CPU avx512" and the like. NPUKIT_CPU_TARGET=scalar|avx2|avx512|neon
+// forces the instruction set.
 #pragma once
 
 #include "hal/device.h"

@@ -8,7 +8,8 @@
 namespace npukit::devices::cpu {
 namespace {
 
-// A range of at least this many floats is worth a thread of its own: some microseconds of memory traffic.
+// A range of at least this many floats is worth a thread of its own: some microseconds of memory
+// traffic.
 constexpr std::int64_t kGrain = 16384;
 
 class ElementwiseCall final : public Call {
@@ -27,35 +28,37 @@ class ElementwiseCall final : public Call {
     const std::int64_t count = program_.rows() * program_.cols();
     if (count == 0) return OkStatus();
     if (!program_.has_position()) {  // any stretch is like any other
-      frame.pool->ParallelFor(static_cast<std::size_t>(count), kGrain, [&](std::size_t begin, std::size_t end) {
-        EwBlock b = whole;
-        b.offset = static_cast<std::int64_t>(begin);
-        b.in += begin;
-        b.out += begin;
-        b.rows = 1;
-        b.cols = static_cast<std::int64_t>(end - begin);
-        b.stride = b.cols;
-        kernels_.elementwise(b);
-      });
+      frame.pool->ParallelFor(static_cast<std::size_t>(count), kGrain,
+                              [&](std::size_t begin, std::size_t end) {
+                                EwBlock b = whole;
+                                b.offset = static_cast<std::int64_t>(begin);
+                                b.in += begin;
+                                b.out += begin;
+                                b.rows = 1;
+                                b.cols = static_cast<std::int64_t>(end - begin);
+                                b.stride = b.cols;
+                                kernels_.elementwise(b);
+                              });
       return OkStatus();
     }
     const std::int64_t cols = program_.cols();
     const auto grain = static_cast<std::size_t>(std::max<std::int64_t>(1, kGrain / cols));
-    frame.pool->ParallelFor(static_cast<std::size_t>(program_.rows()), grain, [&](std::size_t begin, std::size_t end) {
-      const std::int64_t per_image = program_.image_rows();
-      for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end);) {
-        EwBlock b = whole;
-        b.image = r / per_image;
-        b.row0 = r;
-        b.rows = std::min(static_cast<std::int64_t>(end), (b.image + 1) * per_image) - r;
-        b.cols = b.stride = b.channels = cols;
-        b.offset = r * cols;
-        b.in += b.offset;
-        b.out += b.offset;
-        kernels_.elementwise(b);
-        r += b.rows;
-      }
-    });
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(program_.rows()), grain, [&](std::size_t begin, std::size_t end) {
+          const std::int64_t per_image = program_.image_rows();
+          for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end);) {
+            EwBlock b = whole;
+            b.image = r / per_image;
+            b.row0 = r;
+            b.rows = std::min(static_cast<std::int64_t>(end), (b.image + 1) * per_image) - r;
+            b.cols = b.stride = b.channels = cols;
+            b.offset = r * cols;
+            b.in += b.offset;
+            b.out += b.offset;
+            kernels_.elementwise(b);
+            r += b.rows;
+          }
+        });
     return OkStatus();
   }
   const char* kernel() const override { return "elementwise_f32"; }
@@ -66,12 +69,14 @@ class ElementwiseCall final : public Call {
   Slot in_, out_;
 };
 
-// Any broadcast: dimensions that both sides walk alike are merged; the innermost is a vector loop, the others count.
+// Any broadcast: dimensions that both sides walk alike are merged; the innermost is a vector loop,
+// the others count.
 class BroadcastCall final : public Call {
  public:
   static constexpr std::size_t kMaxRank = 8;
 
-  static std::unique_ptr<Call> Make(const Kernels& kernels, EwOp op, const Operand& a, const Operand& b, const Operand& out) {
+  static std::unique_ptr<Call> Make(const Kernels& kernels, EwOp op, const Operand& a,
+                                    const Operand& b, const Operand& out) {
     auto call = std::make_unique<BroadcastCall>(kernels, op, a.slot, b.slot, out.slot);
     const std::size_t rank = out.dims.size();
     if (a.dims.size() > rank || b.dims.size() > rank) return nullptr;
@@ -113,19 +118,25 @@ class BroadcastCall final : public Call {
     const auto* b = frame.At<const float>(b_);
     auto* out = frame.At<float>(out_);
     const auto grain = static_cast<std::size_t>(std::max<std::int64_t>(1, kGrain / inner.n));
-    frame.pool->ParallelFor(static_cast<std::size_t>(outer_), grain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        BinaryRow row{.op = op_, .a = a, .b = b, .a_moves = inner.a != 0, .b_moves = inner.b != 0,
-                      .out = out + static_cast<std::int64_t>(i) * inner.n, .n = inner.n};
-        auto rest = static_cast<std::int64_t>(i);
-        for (std::size_t d = 1; d < rank_; ++d) {
-          row.a += rest % dims_[d].n * dims_[d].a;
-          row.b += rest % dims_[d].n * dims_[d].b;
-          rest /= dims_[d].n;
-        }
-        kernels_.binary_row(row);
-      }
-    });
+    frame.pool->ParallelFor(static_cast<std::size_t>(outer_), grain,
+                            [&](std::size_t begin, std::size_t end) {
+                              for (std::size_t i = begin; i < end; ++i) {
+                                BinaryRow row{.op = op_,
+                                              .a = a,
+                                              .b = b,
+                                              .a_moves = inner.a != 0,
+                                              .b_moves = inner.b != 0,
+                                              .out = out + static_cast<std::int64_t>(i) * inner.n,
+                                              .n = inner.n};
+                                auto rest = static_cast<std::int64_t>(i);
+                                for (std::size_t d = 1; d < rank_; ++d) {
+                                  row.a += rest % dims_[d].n * dims_[d].a;
+                                  row.b += rest % dims_[d].n * dims_[d].b;
+                                  rest /= dims_[d].n;
+                                }
+                                kernels_.binary_row(row);
+                              }
+                            });
     return OkStatus();
   }
   const char* kernel() const override { return "broadcast_f32"; }
@@ -144,7 +155,8 @@ class BroadcastCall final : public Call {
 
 class CopyCall final : public Call {
  public:
-  CopyCall(Slot in, Slot out, std::uint64_t bytes) : in_(in), out_(out), bytes_(static_cast<std::size_t>(bytes)) {}
+  CopyCall(Slot in, Slot out, std::uint64_t bytes)
+      : in_(in), out_(out), bytes_(static_cast<std::size_t>(bytes)) {}
   Status Run(const Frame& frame) const override {
     if (bytes_ != 0) std::memmove(frame.At<void>(out_), frame.At<const void>(in_), bytes_);
     return OkStatus();
@@ -162,37 +174,50 @@ class CopyCall final : public Call {
 std::unique_ptr<Call> Prepare_unary_f32(const StepView& step, Preparation& prep) {
   const Operand* x = step.Input(0);
   const Operand& y = step.outputs[0];
-  if (step.own_inputs != 1 || x == nullptr || !x->is_f32() || !y.is_f32() || !x->is_raw() || x->dims != y.dims) return nullptr;
+  if (step.own_inputs != 1 || x == nullptr || !x->is_f32() || !y.is_f32() || !x->is_raw() ||
+      x->dims != y.dims)
+    return nullptr;
   ElementwiseProgram program(y.dims);
-  if (!program.Add(*step.def, *step.attrs, nullptr, false) || !program.AddEpilogue(step)) return nullptr;
+  if (!program.Add(*step.def, *step.attrs, nullptr, false) || !program.AddEpilogue(step))
+    return nullptr;
   return std::make_unique<ElementwiseCall>(prep.kernels(), program, x->slot, y.slot);
 }
 
-// add, sub, mul, div, pow: whichever side has the result's shape is walked, the other is the operand.
+// add, sub, mul, div, pow: whichever side has the result's shape is walked, the other is the
+// operand.
 std::unique_ptr<Call> Prepare_binary_f32(const StepView& step, Preparation& prep) {
   const Operand* a = step.Input(0);
   const Operand* b = step.Input(1);
   const Operand& y = step.outputs[0];
-  if (a == nullptr || b == nullptr || !a->is_f32() || !b->is_f32() || !y.is_f32() || !a->is_raw() || !b->is_raw()) return nullptr;
+  if (a == nullptr || b == nullptr || !a->is_f32() || !b->is_f32() || !y.is_f32() || !a->is_raw() ||
+      !b->is_raw())
+    return nullptr;
   for (const bool swapped : {false, true}) {
     const Operand* x = swapped ? b : a;
     if (x->dims != y.dims) continue;
     ElementwiseProgram program(y.dims);
-    if (!program.Add(*step.def, *step.attrs, swapped ? a : b, swapped) || !program.AddEpilogue(step)) continue;
+    if (!program.Add(*step.def, *step.attrs, swapped ? a : b, swapped) ||
+        !program.AddEpilogue(step))
+      continue;
     return std::make_unique<ElementwiseCall>(prep.kernels(), program, x->slot, y.slot);
   }
   if (!step.epilogue.empty()) return nullptr;
-  const EwOp op = step.def == &op::add ? EwOp::kAdd : step.def == &op::sub ? EwOp::kSub
-                : step.def == &op::mul ? EwOp::kMul : step.def == &op::div ? EwOp::kDiv : EwOp::kRelu;
+  const EwOp op = step.def == &op::add   ? EwOp::kAdd
+                  : step.def == &op::sub ? EwOp::kSub
+                  : step.def == &op::mul ? EwOp::kMul
+                  : step.def == &op::div ? EwOp::kDiv
+                                         : EwOp::kRelu;
   if (op == EwOp::kRelu) return nullptr;
   return BroadcastCall::Make(prep.kernels(), op, *a, *b, y);
 }
 
-// What only renames its input, where the compiler could not make it a view (a boundary output, a constant).
+// What only renames its input, where the compiler could not make it a view (a boundary output, a
+// constant).
 std::unique_ptr<Call> Prepare_copy(const StepView& step, Preparation&) {
-  const bool renames = step.def == &op::identity || step.def == &op::reshape || step.def == &op::squeeze ||
-                       step.def == &op::unsqueeze;
-  if (!renames || !step.epilogue.empty() || !step.inputs[0].present || !step.inputs[0].is_raw()) return nullptr;
+  const bool renames = step.def == &op::identity || step.def == &op::reshape ||
+                       step.def == &op::squeeze || step.def == &op::unsqueeze;
+  if (!renames || !step.epilogue.empty() || !step.inputs[0].present || !step.inputs[0].is_raw())
+    return nullptr;
   const Operand& x = step.inputs[0];
   const Operand& y = step.outputs[0];
   const auto bytes = tensor::StorageBytes(y.dtype, static_cast<std::uint64_t>(y.count()));

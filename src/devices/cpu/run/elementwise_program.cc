@@ -62,7 +62,8 @@ bool ElementwiseProgram::Classify(const tensor::Dims& operand, EwOperand* kind) 
   tensor::Dims o(dims_.size() - operand.size(), 1);
   o.insert(o.end(), operand.begin(), operand.end());
   const auto ones = [&](std::size_t from, std::size_t to) {
-    return std::all_of(o.begin() + static_cast<std::ptrdiff_t>(from), o.begin() + static_cast<std::ptrdiff_t>(to),
+    return std::all_of(o.begin() + static_cast<std::ptrdiff_t>(from),
+                       o.begin() + static_cast<std::ptrdiff_t>(to),
                        [](std::int64_t d) { return d == 1; });
   };
   const std::size_t rank = o.size();
@@ -96,7 +97,8 @@ bool ElementwiseProgram::Classify(const tensor::Dims& operand, EwOperand* kind) 
   return true;
 }
 
-bool ElementwiseProgram::Add(const ops::OpDef& op, const ops::Attrs& attrs, const Operand* operand, bool swapped) {
+bool ElementwiseProgram::Add(const ops::OpDef& op, const ops::Attrs& attrs, const Operand* operand,
+                             bool swapped) {
   if (&op == &op::identity || &op == &op::chain) return operand == nullptr;
   if (count_ == kMaxSteps) return false;
   Bound& b = bound_[count_];
@@ -128,7 +130,8 @@ bool ElementwiseProgram::Add(const ops::OpDef& op, const ops::Attrs& attrs, cons
 
 bool ElementwiseProgram::AddEpilogue(const StepView& step) {
   for (const ops::EpilogueStep& e : step.epilogue) {
-    const Operand* operand = e.operand < 0 ? nullptr : &step.inputs[static_cast<std::size_t>(e.operand)];
+    const Operand* operand =
+        e.operand < 0 ? nullptr : &step.inputs[static_cast<std::size_t>(e.operand)];
     if (!Add(*e.op, e.attrs, operand, e.swapped)) return false;
   }
   return true;
@@ -147,18 +150,21 @@ void ElementwiseProgram::TakeClamp(float* lo, float* hi) {
   } else {
     return;
   }
-  std::copy(bound_.begin() + 1, bound_.begin() + static_cast<std::ptrdiff_t>(count_), bound_.begin());
+  std::copy(bound_.begin() + 1, bound_.begin() + static_cast<std::ptrdiff_t>(count_),
+            bound_.begin());
   --count_;
 }
 
 void ElementwiseProgram::Resolve(const Frame& frame, Steps* steps) const {
   for (std::size_t i = 0; i < count_; ++i) {
     (*steps)[i] = bound_[i].step;
-    if (bound_[i].step.kind != EwOperand::kNone) (*steps)[i].operand = frame.At<const float>(bound_[i].slot);
+    if (bound_[i].step.kind != EwOperand::kNone)
+      (*steps)[i].operand = frame.At<const float>(bound_[i].slot);
   }
 }
 
-void ElementwiseProgram::RunInPlace(const Kernels& kernels, const Steps& steps, const Region& region) const {
+void ElementwiseProgram::RunInPlace(const Kernels& kernels, const Steps& steps,
+                                    const Region& region) const {
   if (count_ == 0) return;
   EwBlock b;
   b.steps = steps.data();

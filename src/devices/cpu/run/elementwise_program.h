@@ -1,4 +1,5 @@
-// Elementwise steps (an epilogue, an activation, a binary operator) bound to slots at load and to pointers per run.
+// Elementwise steps (an epilogue, an activation, a binary operator) bound to slots at load and to
+// pointers per run.
 #pragma once
 
 #include <array>
@@ -16,8 +17,8 @@ class ElementwiseProgram {
   // The tensor it works on: rows of `cols`, the last dimension.
   explicit ElementwiseProgram(const tensor::Dims& dims);
 
-  // Appends op(x, operand), or op(operand, x) when swapped; null operand: op(x). False when no kernel does this operator or
-  // this broadcast, and then the program is of no use.
+  // Appends op(x, operand), or op(operand, x) when swapped; null operand: op(x). False when no
+  // kernel does this operator or this broadcast, and then the program is of no use.
   bool Add(const ops::OpDef& op, const ops::Attrs& attrs, const Operand* operand, bool swapped);
   // All steps of the epilogue.
   bool AddEpilogue(const StepView& step);
@@ -30,13 +31,17 @@ class ElementwiseProgram {
   std::int64_t cols() const { return cols_; }
   bool uses(EwOperand kind) const;
   // True when a step depends on where in the tensor an element lies: channel, image or row.
-  bool has_position() const { return uses(EwOperand::kChannel) || uses(EwOperand::kImage) || uses(EwOperand::kRow); }
-  // Rows that share a kImage operand; rows() when there is none. A block must not cross from one image to the next.
+  bool has_position() const {
+    return uses(EwOperand::kChannel) || uses(EwOperand::kImage) || uses(EwOperand::kRow);
+  }
+  // Rows that share a kImage operand; rows() when there is none. A block must not cross from one
+  // image to the next.
   std::int64_t image_rows() const { return image_rows_ == 0 ? rows_ : image_rows_; }
 
   // Fills the first size() steps. The block's other fields are the caller's.
   void Resolve(const Frame& frame, Steps* steps) const;
-  // Runs the steps in place over a stretch of rows of the tensor at out_base, splitting where images end.
+  // Runs the steps in place over a stretch of rows of the tensor at out_base, splitting where
+  // images end.
   struct Region {
     float* out_base = nullptr;
     std::int64_t row0 = 0, rows = 0, col0 = 0, cols = 0;

@@ -1,4 +1,5 @@
-// A loaded blob: checked steps turned into prepared calls. Immutable after Load; run by any number of works at once.
+// A loaded blob: checked steps turned into prepared calls. Immutable after Load; run by any number
+// of works at once.
 #pragma once
 
 #include <functional>
@@ -17,11 +18,13 @@ namespace npukit::devices::cpu {
 
 class CpuExecutable final : public hal::Executable {
  public:
-  // Reads the blob as hostile: structure (blob.h), then each step's operator, attributes and types by ops::Infer, so that
-  // no call can reach outside the memory its types promise. The weights must stay mapped as long as the executable.
+  // Reads the blob as hostile: structure (blob.h), then each step's operator, attributes and types
+  // by ops::Infer, so that no call can reach outside the memory its types promise. The weights must
+  // stay mapped as long as the executable.
   static Result<std::shared_ptr<CpuExecutable>> Load(std::span<const std::byte> bytes,
-                                                     std::span<const hal::WeightView> weights, const Kernels& kernels,
-                                                     int threads, const target::Profile& profile);
+                                                     std::span<const hal::WeightView> weights,
+                                                     const Kernels& kernels, int threads,
+                                                     const target::Profile& profile);
 
   Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) override;
   std::uint64_t memory_bytes() const override { return memory_bytes_; }
@@ -40,13 +43,15 @@ class CpuExecutable final : public hal::Executable {
   };
   std::vector<StepInfo> steps() const;
 
-  // Runs all calls in order; looks at `cancel` between them. `after` (may be null) is told each finished step: for profiles.
-  Status Run(const Frame& frame, const std::atomic<bool>* cancel, const std::function<void(std::size_t)>* after) const;
+  // Runs all calls in order; looks at `cancel` between them. `after` (may be null) is told each
+  // finished step: for profiles.
+  Status Run(const Frame& frame, const std::atomic<bool>* cancel,
+             const std::function<void(std::size_t)>* after) const;
 
  private:
   CpuExecutable() = default;
-  Status AddStep(const Blob& blob, const BlobStep& step, std::span<const hal::WeightView> weights, Preparation& prep,
-                 const target::Profile& profile);
+  Status AddStep(const Blob& blob, const BlobStep& step, std::span<const hal::WeightView> weights,
+                 Preparation& prep, const target::Profile& profile);
 
   struct Prepared {
     std::unique_ptr<Call> call;

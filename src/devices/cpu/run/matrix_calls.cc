@@ -30,25 +30,27 @@ std::unique_ptr<Call> Prepare_conv_f32(const StepView& step, Preparation& prep) 
   if (groups != w->groups || w->dims.size() != 4) return nullptr;
   const auto window = ops::ReadWindow(*step.attrs, {w->dims[2], w->dims[3]});
   if (!window.ok() || !window->nhwc) return nullptr;
-  auto shape = pixelwise    ? ShapeOfPixelwiseDeconv(*window, step.inputs[0].dims, step.outputs[0].dims)
-               : transposed ? ShapeOfDeconv(*window, step.inputs[0].dims, step.outputs[0].dims, groups)
-                            : ShapeOfConv(*window, step.inputs[0].dims, step.outputs[0].dims, groups);
+  auto shape =
+      pixelwise    ? ShapeOfPixelwiseDeconv(*window, step.inputs[0].dims, step.outputs[0].dims)
+      : transposed ? ShapeOfDeconv(*window, step.inputs[0].dims, step.outputs[0].dims, groups)
+                   : ShapeOfConv(*window, step.inputs[0].dims, step.outputs[0].dims, groups);
   if (!shape) return nullptr;
-  return ConvCall::Make(step, std::move(*shape), static_cast<const float*>(w->constant), step.Input(2),
-                        transposed ? "deconv_f32" : "conv_f32", prep);
+  return ConvCall::Make(step, std::move(*shape), static_cast<const float*>(w->constant),
+                        step.Input(2), transposed ? "deconv_f32" : "conv_f32", prep);
 }
 
 // A matrix product by one constant matrix: every row of a is a pixel.
 std::unique_ptr<Call> Prepare_matmul_f32(const StepView& step, Preparation& prep) {
   const Operand* b = step.Input(1);
-  if (!IsF32Step(step) || b == nullptr || b->layout != Layout::kMatmul || !BiasFits(step)) return nullptr;
+  if (!IsF32Step(step) || b == nullptr || b->layout != Layout::kMatmul || !BiasFits(step))
+    return nullptr;
   const tensor::Dims& a = step.inputs[0].dims;
   const auto spec = SpecFor(Layout::kMatmul, b->dims, 1);
   if (!spec || spec->groups != 1 || a.size() < 2) return nullptr;
   const std::int64_t rows = step.inputs[0].count() / std::max<std::int64_t>(spec->c, 1);
   if (rows == 0) return nullptr;
-  return ConvCall::Make(step, ShapeOfMatmul(rows, spec->c, spec->n), static_cast<const float*>(b->constant), step.Input(2),
-                        "matmul_f32", prep);
+  return ConvCall::Make(step, ShapeOfMatmul(rows, spec->c, spec->n),
+                        static_cast<const float*>(b->constant), step.Input(2), "matmul_f32", prep);
 }
 
 }  // namespace npukit::devices::cpu

@@ -21,30 +21,35 @@ std::int64_t ElementBytes(tensor::DType t) {
 }
 
 std::size_t GrainOf(std::int64_t bytes_each) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(1, kGrainBytes / std::max<std::int64_t>(bytes_each, 1)));
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(1, kGrainBytes / std::max<std::int64_t>(bytes_each, 1)));
 }
 
 // Rows of the inputs, one behind the other.
 class ConcatCall final : public Call {
  public:
-  ConcatCall(std::vector<Slot> in, std::vector<std::int64_t> row_bytes, Slot out, std::int64_t outer)
+  ConcatCall(std::vector<Slot> in, std::vector<std::int64_t> row_bytes, Slot out,
+             std::int64_t outer)
       : in_(std::move(in)), row_bytes_(std::move(row_bytes)), out_(out), outer_(outer) {
     for (const std::int64_t b : row_bytes_) out_row_ += b;
   }
   Status Run(const Frame& frame) const override {
     auto* out = frame.At<std::byte>(out_);
-    frame.pool->ParallelFor(static_cast<std::size_t>(outer_), GrainOf(out_row_), [&](std::size_t begin, std::size_t end) {
-      std::int64_t at = 0;
-      for (std::size_t k = 0; k < in_.size(); ++k) {
-        const auto* in = frame.At<const std::byte>(in_[k]);
-        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-          if (row_bytes_[k] != 0) {
-            std::memcpy(out + i * out_row_ + at, in + i * row_bytes_[k], static_cast<std::size_t>(row_bytes_[k]));
-          }
-        }
-        at += row_bytes_[k];
-      }
-    });
+    frame.pool->ParallelFor(static_cast<std::size_t>(outer_), GrainOf(out_row_),
+                            [&](std::size_t begin, std::size_t end) {
+                              std::int64_t at = 0;
+                              for (std::size_t k = 0; k < in_.size(); ++k) {
+                                const auto* in = frame.At<const std::byte>(in_[k]);
+                                for (auto i = static_cast<std::int64_t>(begin);
+                                     i < static_cast<std::int64_t>(end); ++i) {
+                                  if (row_bytes_[k] != 0) {
+                                    std::memcpy(out + i * out_row_ + at, in + i * row_bytes_[k],
+                                                static_cast<std::size_t>(row_bytes_[k]));
+                                  }
+                                }
+                                at += row_bytes_[k];
+                              }
+                            });
     return OkStatus();
   }
   const char* kernel() const override { return "concat"; }
@@ -57,14 +62,15 @@ class ConcatCall final : public Call {
   std::int64_t out_row_ = 0;
 };
 
-// A dense result whose dimensions walk the input with any strides. The innermost is a copy where its stride is 1, a
-// transposition of squares where the next one's is, else a loop.
+// A dense result whose dimensions walk the input with any strides. The innermost is a copy where
+// its stride is 1, a transposition of squares where the next one's is, else a loop.
 class StridedCall final : public Call {
  public:
   static constexpr std::size_t kMaxRank = 8;
 
-  static std::unique_ptr<Call> Make(const char* name, const Kernels& kernels, const Operand& x, const Operand& y,
-                                    std::int64_t first, const tensor::Dims& strides) {
+  static std::unique_ptr<Call> Make(const char* name, const Kernels& kernels, const Operand& x,
+                                    const Operand& y, std::int64_t first,
+                                    const tensor::Dims& strides) {
     const std::int64_t size = ElementBytes(y.dtype);
     if (size == 0 || x.dtype != y.dtype || !x.is_raw() || y.count() == 0) return nullptr;
     auto call = std::make_unique<StridedCall>(name, kernels, x.slot, y.slot);
@@ -95,39 +101,41 @@ class StridedCall final : public Call {
     return call;
   }
 
-  StridedCall(const char* name, const Kernels& kernels, Slot x, Slot y) : name_(name), kernels_(kernels), x_(x), y_(y) {}
+  StridedCall(const char* name, const Kernels& kernels, Slot x, Slot y)
+      : name_(name), kernels_(kernels), x_(x), y_(y) {}
 
   Status Run(const Frame& frame) const override {
     const std::byte* x = frame.At<const std::byte>(x_) + first_ * size_;
     auto* y = frame.At<std::byte>(y_);
     const Dim& inner = dims_[0];
     const std::int64_t each = inner.n * (dense_ == 0 ? 1 : dims_[dense_].n) * size_;
-    frame.pool->ParallelFor(static_cast<std::size_t>(outer_), GrainOf(each), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        auto rest = static_cast<std::int64_t>(i);
-        std::int64_t from = 0, to = 0, out_stride = inner.n;
-        for (std::size_t d = 1; d < rank_; ++d) {
-          if (d != dense_) {
-            from += rest % dims_[d].n * dims_[d].stride;
-            to += rest % dims_[d].n * out_stride;
-            rest /= dims_[d].n;
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(outer_), GrainOf(each), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            auto rest = static_cast<std::int64_t>(i);
+            std::int64_t from = 0, to = 0, out_stride = inner.n;
+            for (std::size_t d = 1; d < rank_; ++d) {
+              if (d != dense_) {
+                from += rest % dims_[d].n * dims_[d].stride;
+                to += rest % dims_[d].n * out_stride;
+                rest /= dims_[d].n;
+              }
+              out_stride *= dims_[d].n;
+            }
+            const std::byte* in = x + from * size_;
+            std::byte* out = y + to * size_;
+            if (dense_ != 0) {
+              std::int64_t dense_stride = inner.n;
+              for (std::size_t d = 1; d < dense_; ++d) dense_stride *= dims_[d].n;
+              kernels_.transpose(reinterpret_cast<const float*>(in), inner.n, dims_[dense_].n,
+                                 inner.stride, reinterpret_cast<float*>(out), dense_stride);
+            } else if (inner.stride == 1) {
+              std::memcpy(out, in, static_cast<std::size_t>(inner.n * size_));
+            } else {
+              CopyStrided(in, out, inner);
+            }
           }
-          out_stride *= dims_[d].n;
-        }
-        const std::byte* in = x + from * size_;
-        std::byte* out = y + to * size_;
-        if (dense_ != 0) {
-          std::int64_t dense_stride = inner.n;
-          for (std::size_t d = 1; d < dense_; ++d) dense_stride *= dims_[d].n;
-          kernels_.transpose(reinterpret_cast<const float*>(in), inner.n, dims_[dense_].n, inner.stride,
-                             reinterpret_cast<float*>(out), dense_stride);
-        } else if (inner.stride == 1) {
-          std::memcpy(out, in, static_cast<std::size_t>(inner.n * size_));
-        } else {
-          CopyStrided(in, out, inner);
-        }
-      }
-    });
+        });
     return OkStatus();
   }
   const char* kernel() const override { return name_; }
@@ -138,15 +146,20 @@ class StridedCall final : public Call {
   };
   template <class T>
   static void CopyAs(const std::byte* in, std::byte* out, const Dim& d) {
-    for (std::int64_t i = 0; i < d.n; ++i) std::memcpy(out + i * static_cast<std::int64_t>(sizeof(T)),
-                                                       in + i * d.stride * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    for (std::int64_t i = 0; i < d.n; ++i)
+      std::memcpy(out + i * static_cast<std::int64_t>(sizeof(T)),
+                  in + i * d.stride * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
   }
   void CopyStrided(const std::byte* in, std::byte* out, const Dim& d) const {
     switch (size_) {
-      case 1: return CopyAs<std::uint8_t>(in, out, d);
-      case 2: return CopyAs<std::uint16_t>(in, out, d);
-      case 4: return CopyAs<std::uint32_t>(in, out, d);
-      case 8: return CopyAs<std::uint64_t>(in, out, d);
+      case 1:
+        return CopyAs<std::uint8_t>(in, out, d);
+      case 2:
+        return CopyAs<std::uint16_t>(in, out, d);
+      case 4:
+        return CopyAs<std::uint32_t>(in, out, d);
+      case 8:
+        return CopyAs<std::uint64_t>(in, out, d);
       default:
         for (std::int64_t i = 0; i < d.n; ++i) {
           std::memcpy(out + i * size_, in + i * d.stride * size_, static_cast<std::size_t>(size_));
@@ -177,7 +190,8 @@ std::unique_ptr<Call> Prepare_concat(const StepView& step, Preparation&) {
   std::vector<Slot> in;
   std::vector<std::int64_t> row_bytes;
   for (const Operand& x : step.inputs) {
-    if (!x.present || !x.is_raw() || x.dtype != y.dtype || x.dims.size() != y.dims.size()) return nullptr;
+    if (!x.present || !x.is_raw() || x.dtype != y.dtype || x.dims.size() != y.dims.size())
+      return nullptr;
     std::int64_t row = size;
     for (std::size_t i = *axis; i < x.dims.size(); ++i) row *= x.dims[i];
     in.push_back(x.slot);
@@ -197,7 +211,8 @@ std::unique_ptr<Call> Prepare_transpose(const StepView& step, Preparation& prep)
   if (perm.size() != rank) return nullptr;
   const tensor::Dims dense = tensor::DenseStrides(x.dims);
   tensor::Dims strides;
-  for (const std::int64_t p : perm) strides.push_back(dense[static_cast<std::size_t>(p)]);  // checked by Infer
+  for (const std::int64_t p : perm)
+    strides.push_back(dense[static_cast<std::size_t>(p)]);  // checked by Infer
   return StridedCall::Make("transpose", prep.kernels(), x, step.outputs[0], 0, strides);
 }
 

@@ -1,4 +1,5 @@
-// Which kernel runs a step: the first of kernels.inc that says it can, else the operator's reference.
+// Which kernel runs a step: the first of kernels.inc that says it can, else the operator's
+// reference.
 #include <initializer_list>
 
 #include "devices/cpu/run/calls.h"

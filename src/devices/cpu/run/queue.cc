@@ -8,8 +8,8 @@
 namespace npukit::devices::cpu {
 namespace {
 
-// How long an idle thread looks before it sleeps: waking a sleeper costs tens of microseconds, more than a small network's
-// steps, and a device nobody uses costs nothing soon after.
+// How long an idle thread looks before it sleeps: waking a sleeper costs tens of microseconds, more
+// than a small network's steps, and a device nobody uses costs nothing soon after.
 constexpr std::int64_t kSpinNs = 50'000;
 
 template <class F>
@@ -34,7 +34,8 @@ Result<std::unique_ptr<Queue>> Queue::Start(std::shared_ptr<ThreadPool> pool, bo
     static_cast<Queue*>(self)->Loop();
     return nullptr;
   };
-  if (pthread_create(&q->thread_, nullptr, entry, q.get()) != 0) return ResourceExhausted("cpu: no thread for the queue");
+  if (pthread_create(&q->thread_, nullptr, entry, q.get()) != 0)
+    return ResourceExhausted("cpu: no thread for the queue");
   q->started_ = true;
   return q;
 }
@@ -79,7 +80,8 @@ void Queue::Loop() {
       continue;
     }
     if (stop_) return;
-    const std::uint32_t seen = news_.load(std::memory_order_relaxed);  // changes only under the mutex
+    const std::uint32_t seen =
+        news_.load(std::memory_order_relaxed);  // changes only under the mutex
     lock.unlock();
     const bool changed = SpinUntil([&] { return news_.load(std::memory_order_acquire) != seen; });
     lock.lock();
@@ -91,13 +93,15 @@ void Queue::Do(Job& job) {
   Status status;
   std::int64_t ready_ns = virtual_now_ns_;
   for (const hal::FencePtr& f : job.waits) {
-    const Status s = f->Wait();  // all of them: a buffer must not be touched while another still works on it
+    const Status s =
+        f->Wait();  // all of them: a buffer must not be touched while another still works on it
     if (!s.ok() && status.ok()) status = s;
     if (virtual_clock_) ready_ns = std::max(ready_ns, f->timing().end_ns);
   }
   const std::int64_t begin = RealEnv().NowNs();
   if (status.ok() && !virtual_clock_ && job.deadline_ns != 0 && begin > job.deadline_ns) {
-    status = Status(Code::kDeadlineExceeded, Cat("cpu: ", (begin - job.deadline_ns) / 1000, " us late before the start"));
+    status = Status(Code::kDeadlineExceeded,
+                    Cat("cpu: ", (begin - job.deadline_ns) / 1000, " us late before the start"));
   }
   if (status.ok()) {
     const Frame frame{job.bases.data(), pool_.get()};
@@ -106,7 +110,10 @@ void Queue::Do(Job& job) {
   const std::int64_t end = RealEnv().NowNs();
   busy_ns_.fetch_add(end - begin, std::memory_order_relaxed);
   works_.fetch_add(1, std::memory_order_relaxed);
-  hal::Timing t{.start_ns = begin, .end_ns = end, .kind = target::Kind::kMeasured, .energy_pj = std::nullopt,
+  hal::Timing t{.start_ns = begin,
+                .end_ns = end,
+                .kind = target::Kind::kMeasured,
+                .energy_pj = std::nullopt,
                 .energy_kind = target::Kind::kModelled};
   const target::Estimate& e = job.executable->estimate();
   if (virtual_clock_) {

@@ -1,4 +1,5 @@
-// One worker thread that does works in the order they were submitted, each after the fences it waits for.
+// One worker thread that does works in the order they were submitted, each after the fences it
+// waits for.
 #pragma once
 
 #include <pthread.h>
@@ -35,7 +36,8 @@ class Queue {
   hal::Telemetry Sample() const;
 
  private:
-  Queue(std::shared_ptr<ThreadPool> pool, bool virtual_clock) : pool_(std::move(pool)), virtual_clock_(virtual_clock) {}
+  Queue(std::shared_ptr<ThreadPool> pool, bool virtual_clock)
+      : pool_(std::move(pool)), virtual_clock_(virtual_clock) {}
   void Loop();
   void Do(Job& job);
 
@@ -46,9 +48,10 @@ class Queue {
   bool started_ = false;
   mutable std::mutex mutex_;
   std::condition_variable cv_;
-  std::deque<Job> jobs_;            // guarded by mutex_
-  bool stop_ = false;               // guarded by mutex_
-  std::atomic<std::uint32_t> news_{0};  // counts pushes and stop: what the worker looks at before it sleeps
+  std::deque<Job> jobs_;  // guarded by mutex_
+  bool stop_ = false;     // guarded by mutex_
+  std::atomic<std::uint32_t> news_{
+      0};  // counts pushes and stop: what the worker looks at before it sleeps
   std::atomic<std::int64_t> busy_ns_{0};
   std::atomic<std::uint64_t> works_{0};
 };

@@ -14,18 +14,20 @@ constexpr std::int64_t kGrain = 8192;  // floats read that are worth a thread
 
 bool IsPlainF32(const StepView& step) {
   const Operand* x = step.Input(0);
-  return x != nullptr && x->is_f32() && x->is_raw() && step.outputs[0].is_f32() && step.epilogue.empty() &&
-         step.outputs[0].count() > 0 && x->count() > 0;
+  return x != nullptr && x->is_f32() && x->is_raw() && step.outputs[0].is_f32() &&
+         step.epilogue.empty() && step.outputs[0].count() > 0 && x->count() > 0;
 }
 
 std::size_t GrainOf(std::int64_t floats_each) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(floats_each, 1)));
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(floats_each, 1)));
 }
 
 // Mean over dimensions that follow each other: outer x reduced x inner.
 class MeanCall final : public Call {
  public:
-  MeanCall(const Kernels& kernels, Slot x, Slot y, std::int64_t outer, std::int64_t n, std::int64_t inner)
+  MeanCall(const Kernels& kernels, Slot x, Slot y, std::int64_t outer, std::int64_t n,
+           std::int64_t inner)
       : kernels_(kernels), x_(x), y_(y), outer_(outer), n_(n), inner_(inner) {
     // Sums of sums: a long chain of additions of floats would lose digits.
     while (n_ % (2 * split_) == 0 && split_ * split_ < n_) split_ *= 2;
@@ -36,9 +38,11 @@ class MeanCall final : public Call {
     auto* y = frame.At<float>(y_);
     const float scale = 1.0f / static_cast<float>(n_);
     if (inner_ == 1) {
-      frame.pool->ParallelFor(static_cast<std::size_t>(outer_), GrainOf(n_), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) y[i] = kernels_.sum(x + static_cast<std::int64_t>(i) * n_, n_) * scale;
-      });
+      frame.pool->ParallelFor(
+          static_cast<std::size_t>(outer_), GrainOf(n_), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+              y[i] = kernels_.sum(x + static_cast<std::int64_t>(i) * n_, n_) * scale;
+          });
       return OkStatus();
     }
     // Stripes of channels, so that one image too is work for several threads.
@@ -46,20 +50,21 @@ class MeanCall final : public Call {
     const std::int64_t stripes = (inner_ + stripe - 1) / stripe;
     frame.pool->ParallelFor(static_cast<std::size_t>(outer_ * stripes), GrainOf(n_ * stripe),
                             [&](std::size_t begin, std::size_t end) {
-      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-        const std::int64_t c = i % stripes * stripe;
-        PoolPixel p;
-        p.in = x + i / stripes * n_ * inner_ + c;
-        p.rows = split_;
-        p.cols = n_ / split_;
-        p.col_stride = inner_;
-        p.row_stride = p.cols * inner_;
-        p.channels = std::min(stripe, inner_ - c);
-        p.scale = scale;
-        p.out = y + i / stripes * inner_ + c;
-        kernels_.sum_pool(p);
-      }
-    });
+                              for (auto i = static_cast<std::int64_t>(begin);
+                                   i < static_cast<std::int64_t>(end); ++i) {
+                                const std::int64_t c = i % stripes * stripe;
+                                PoolPixel p;
+                                p.in = x + i / stripes * n_ * inner_ + c;
+                                p.rows = split_;
+                                p.cols = n_ / split_;
+                                p.col_stride = inner_;
+                                p.row_stride = p.cols * inner_;
+                                p.channels = std::min(stripe, inner_ - c);
+                                p.scale = scale;
+                                p.out = y + i / stripes * inner_ + c;
+                                kernels_.sum_pool(p);
+                              }
+                            });
     return OkStatus();
   }
   const char* kernel() const override { return "mean_f32"; }
@@ -78,11 +83,12 @@ class SoftmaxCall final : public Call {
   Status Run(const Frame& frame) const override {
     const auto* x = frame.At<const float>(x_);
     auto* y = frame.At<float>(y_);
-    frame.pool->ParallelFor(static_cast<std::size_t>(rows_), GrainOf(4 * n_), [&](std::size_t begin, std::size_t end) {
-      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-        kernels_.softmax(x + i * n_, y + i * n_, n_);
-      }
-    });
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(rows_), GrainOf(4 * n_), [&](std::size_t begin, std::size_t end) {
+          for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+            kernels_.softmax(x + i * n_, y + i * n_, n_);
+          }
+        });
     return OkStatus();
   }
   const char* kernel() const override { return "softmax_f32"; }
@@ -96,8 +102,14 @@ class SoftmaxCall final : public Call {
 // NHWC. Only taps inside the image are visited.
 class PoolCall final : public Call {
  public:
-  PoolCall(const Kernels& kernels, const StepView& step, const ops::Window& w, ops::WindowSpan rows, ops::WindowSpan cols)
-      : kernels_(kernels), w_(w), rows_(rows), cols_(cols), x_(step.inputs[0].slot), y_(step.outputs[0].slot) {
+  PoolCall(const Kernels& kernels, const StepView& step, const ops::Window& w, ops::WindowSpan rows,
+           ops::WindowSpan cols)
+      : kernels_(kernels),
+        w_(w),
+        rows_(rows),
+        cols_(cols),
+        x_(step.inputs[0].slot),
+        y_(step.outputs[0].slot) {
     const tensor::Dims& x = step.inputs[0].dims;
     batch_ = x[0], in_h_ = x[1], in_w_ = x[2], channels_ = x[3];
     average_ = step.def == &op::avg_pool2d;
@@ -108,31 +120,34 @@ class PoolCall final : public Call {
     const auto* x = frame.At<const float>(x_);
     auto* y = frame.At<float>(y_);
     const std::int64_t row_floats = cols_.out * channels_;
-    const std::size_t grain = GrainOf(row_floats * std::min<std::int64_t>(w_.kernel[0] * w_.kernel[1], 64));
-    frame.pool->ParallelFor(static_cast<std::size_t>(batch_ * rows_.out), grain, [&](std::size_t begin, std::size_t end) {
-      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-        const Taps v = TapsOf(0, rows_, i % rows_.out, in_h_);
-        const float* image = x + i / rows_.out * in_h_ * in_w_ * channels_;
-        for (std::int64_t ox = 0; ox < cols_.out; ++ox) {
-          const Taps h = TapsOf(1, cols_, ox, in_w_);
-          PoolPixel p;
-          p.rows = v.count;
-          p.cols = h.count;
-          p.in = image + (v.first * in_w_ + h.first) * channels_;
-          p.row_stride = w_.dilation[0] * in_w_ * channels_;
-          p.col_stride = w_.dilation[1] * channels_;
-          p.channels = channels_;
-          p.out = y + i * row_floats + ox * channels_;
-          if (average_) {
-            const std::int64_t n = count_pad_ ? v.padded * h.padded : v.count * h.count;
-            p.scale = n == 0 ? 0.0f : 1.0f / static_cast<float>(n);
-            kernels_.sum_pool(p);
-          } else {
-            kernels_.max_pool(p);
+    const std::size_t grain =
+        GrainOf(row_floats * std::min<std::int64_t>(w_.kernel[0] * w_.kernel[1], 64));
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(batch_ * rows_.out), grain,
+        [&](std::size_t begin, std::size_t end) {
+          for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+            const Taps v = TapsOf(0, rows_, i % rows_.out, in_h_);
+            const float* image = x + i / rows_.out * in_h_ * in_w_ * channels_;
+            for (std::int64_t ox = 0; ox < cols_.out; ++ox) {
+              const Taps h = TapsOf(1, cols_, ox, in_w_);
+              PoolPixel p;
+              p.rows = v.count;
+              p.cols = h.count;
+              p.in = image + (v.first * in_w_ + h.first) * channels_;
+              p.row_stride = w_.dilation[0] * in_w_ * channels_;
+              p.col_stride = w_.dilation[1] * channels_;
+              p.channels = channels_;
+              p.out = y + i * row_floats + ox * channels_;
+              if (average_) {
+                const std::int64_t n = count_pad_ ? v.padded * h.padded : v.count * h.count;
+                p.scale = n == 0 ? 0.0f : 1.0f / static_cast<float>(n);
+                kernels_.sum_pool(p);
+              } else {
+                kernels_.max_pool(p);
+              }
+            }
           }
-        }
-      }
-    });
+        });
     return OkStatus();
   }
   const char* kernel() const override { return "pool_f32"; }
@@ -144,7 +159,8 @@ class PoolCall final : public Call {
     std::int64_t padded = 0;  // taps inside the padded image
   };
   // Closed form, since a window may be larger than anything that fits inside it.
-  Taps TapsOf(std::size_t axis, const ops::WindowSpan& span, std::int64_t o, std::int64_t in) const {
+  Taps TapsOf(std::size_t axis, const ops::WindowSpan& span, std::int64_t o,
+              std::int64_t in) const {
     const std::int64_t d = w_.dilation[axis];
     const std::int64_t start = o * w_.stride[axis] - span.pad_begin;
     const auto below = [&](std::int64_t limit) {  // taps before position `limit`
@@ -186,7 +202,8 @@ std::unique_ptr<Call> Prepare_mean_f32(const StepView& step, Preparation& prep) 
     if (reduced[i] && x[i] != 1) return nullptr;  // not one stretch
     inner *= x[i];
   }
-  return std::make_unique<MeanCall>(prep.kernels(), step.inputs[0].slot, step.outputs[0].slot, outer, n, inner);
+  return std::make_unique<MeanCall>(prep.kernels(), step.inputs[0].slot, step.outputs[0].slot,
+                                    outer, n, inner);
 }
 
 std::unique_ptr<Call> Prepare_softmax_f32(const StepView& step, Preparation& prep) {
@@ -203,7 +220,8 @@ std::unique_ptr<Call> Prepare_softmax_f32(const StepView& step, Preparation& pre
 }
 
 std::unique_ptr<Call> Prepare_pool_f32(const StepView& step, Preparation& prep) {
-  if ((step.def != &op::max_pool2d && step.def != &op::avg_pool2d) || !IsPlainF32(step)) return nullptr;
+  if ((step.def != &op::max_pool2d && step.def != &op::avg_pool2d) || !IsPlainF32(step))
+    return nullptr;
   const auto w = ops::ReadPoolWindow(*step.attrs);
   if (!w.ok() || !w->nhwc) return nullptr;
   const auto rows = ops::SlideOver(*w, 0, step.inputs[0].dims[1]);

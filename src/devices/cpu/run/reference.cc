@@ -9,10 +9,12 @@ namespace {
 
 using tensor::Value;
 
-// Gives out the memory that was planned, and refuses any other type: a reference cannot write past its buffer.
+// Gives out the memory that was planned, and refuses any other type: a reference cannot write past
+// its buffer.
 class PlannedContext final : public ops::EvalContext {
  public:
-  PlannedContext(std::span<const Operand> outputs, const Frame& frame) : outputs_(outputs), frame_(frame) {}
+  PlannedContext(std::span<const Operand> outputs, const Frame& frame)
+      : outputs_(outputs), frame_(frame) {}
 
   Result<Value> Output(int i, tensor::DType t, const tensor::Dims& dims) override {
     NPUKIT_RETURN_IF_ERROR(Check(i, t, dims));
@@ -22,16 +24,19 @@ class PlannedContext final : public ops::EvalContext {
   Status SetOutput(int i, Value v) override {
     NPUKIT_RETURN_IF_ERROR(Check(i, v.dtype(), v.dims()));
     void* to = frame_.At<void>(outputs_[static_cast<std::size_t>(i)].slot);
-    if (v.byte_size() != 0 && to != v.data()) std::memmove(to, v.data(), static_cast<std::size_t>(v.byte_size()));
+    if (v.byte_size() != 0 && to != v.data())
+      std::memmove(to, v.data(), static_cast<std::size_t>(v.byte_size()));
     return OkStatus();
   }
 
  private:
   Status Check(int i, tensor::DType t, const tensor::Dims& dims) const {
-    if (i < 0 || static_cast<std::size_t>(i) >= outputs_.size()) return Internal(Cat("no output ", i));
+    if (i < 0 || static_cast<std::size_t>(i) >= outputs_.size())
+      return Internal(Cat("no output ", i));
     const Operand& o = outputs_[static_cast<std::size_t>(i)];
     if (o.dtype != t || o.dims != dims) {
-      return Internal(Cat("output ", i, ": planned ", tensor::Type::Tensor(o.dtype, o.dims).ToString(), ", found ",
+      return Internal(Cat("output ", i, ": planned ",
+                          tensor::Type::Tensor(o.dtype, o.dims).ToString(), ", found ",
                           tensor::Type::Tensor(t, dims).ToString()));
     }
     return OkStatus();
@@ -54,7 +59,8 @@ class ReferenceCall final : public Call {
       const auto spec = SpecFor(in.layout, in.dims, in.groups);
       if (!spec) return DataCorrupt("dims do not suit the packed layout");
       NPUKIT_ASSIGN_OR_RETURN(Value plain, Value::Allocate(in.dtype, in.dims));
-      UnpackPanels(*spec, static_cast<const float*>(in.constant), static_cast<float*>(plain.mutable_data()));
+      UnpackPanels(*spec, static_cast<const float*>(in.constant),
+                   static_cast<float*>(plain.mutable_data()));
       memory_bytes_ += plain.byte_size();
       in.constant = plain.data();
       in.slot = SlotOf(plain.data());
@@ -68,7 +74,8 @@ class ReferenceCall final : public Call {
     std::vector<Value> inputs;
     inputs.reserve(inputs_.size());
     for (const Operand& in : inputs_) {
-      inputs.push_back(in.present ? Value::Borrow(in.dtype, in.dims, frame.At<const void>(in.slot)) : Value());
+      inputs.push_back(in.present ? Value::Borrow(in.dtype, in.dims, frame.At<const void>(in.slot))
+                                  : Value());
     }
     PlannedContext context(outputs_, frame);
     return ops::Evaluate(*def_, attrs_, epilogue_, inputs, context);

@@ -1,7 +1,8 @@
 // A step of a blob, checked and typed, on its way to becoming a prepared call; and the call itself.
 //
-// A call is made once at load and run any number of times, also at once by several works: it is immutable, allocates nothing
-// and finds its memory through the work's Frame. Owned by the executable.
+// A call is made once at load and run any number of times, also at once by several works: it is
+// immutable, allocates nothing and finds its memory through the work's Frame. Owned by the
+// executable.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace npukit::devices::cpu {
 
 struct Kernels;
 
-// Where something lies: bytes after one of a work's bases. Base 0 is address 0, so that a weight is a slot like any other.
+// Where something lies: bytes after one of a work's bases. Base 0 is address 0, so that a weight is
+// a slot like any other.
 struct Slot {
   std::uint32_t base = 0;
   std::uint64_t offset = 0;
@@ -45,7 +47,7 @@ class Call {
  public:
   virtual ~Call() = default;
   virtual Status Run(const Frame& frame) const = 0;
-  virtual const char* kernel() const = 0;         // for profiles: "gemm", "reference"
+  virtual const char* kernel() const = 0;                   // for profiles: "gemm", "reference"
   virtual std::uint64_t memory_bytes() const { return 0; }  // held beside the package
 };
 
@@ -67,11 +69,13 @@ struct StepView {
   const ops::OpDef* def = nullptr;
   const ops::Attrs* attrs = nullptr;
   std::span<const ops::EpilogueStep> epilogue;
-  std::vector<Operand> inputs;   // epilogue operands included
+  std::vector<Operand> inputs;  // epilogue operands included
   std::vector<Operand> outputs;
-  std::size_t own_inputs = 0;    // how many of `inputs` are the operator's, not the epilogue's
+  std::size_t own_inputs = 0;  // how many of `inputs` are the operator's, not the epilogue's
   // The operator's own input i, or null when absent.
-  const Operand* Input(std::size_t i) const { return i < own_inputs && inputs[i].present ? &inputs[i] : nullptr; }
+  const Operand* Input(std::size_t i) const {
+    return i < own_inputs && inputs[i].present ? &inputs[i] : nullptr;
+  }
 };
 
 // What a prepare function may use and ask for.
@@ -95,7 +99,8 @@ class Preparation {
   std::uint64_t workspace_bytes_ = 0;
 };
 
-// A call for this step, or null when the function does not do it. Never null for PrepareReference, short of an error.
+// A call for this step, or null when the function does not do it. Never null for PrepareReference,
+// short of an error.
 using PrepareFn = std::unique_ptr<Call> (*)(const StepView& step, Preparation& prep);
 Result<std::unique_ptr<Call>> PrepareReference(const StepView& step);
 

@@ -1,6 +1,6 @@
-// For tests: one operator as a blob of one step, run on the device with every buffer ending (or beginning) at a page that
-// may not be touched, so that a kernel that reads or writes one byte too far crashes. That also gives pointers of every
-// alignment a float can have.
+// For tests: one operator as a blob of one step, run on the device with every buffer ending (or
+// beginning) at a page that may not be touched, so that a kernel that reads or writes one byte too
+// far crashes. That also gives pointers of every alignment a float can have.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,9 +25,11 @@ class GuardedBuffer {
     constexpr std::uint64_t kPage = 4096;
     const std::uint64_t pages = (bytes + kPage - 1) / kPage;
     mapped_ = (pages + 2) * kPage;
-    base_ = static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ = static_cast<std::byte*>(
+        mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     NPUKIT_CHECK(base_ != MAP_FAILED);
-    if (pages > 0) NPUKIT_CHECK(mprotect(base_ + kPage, pages * kPage, PROT_READ | PROT_WRITE) == 0);
+    if (pages > 0)
+      NPUKIT_CHECK(mprotect(base_ + kPage, pages * kPage, PROT_READ | PROT_WRITE) == 0);
     data_ = at_end ? base_ + (pages + 1) * kPage - bytes : base_ + kPage;
   }
   ~GuardedBuffer() { munmap(base_, mapped_); }
@@ -69,7 +71,8 @@ struct DeviceRun {
 };
 
 // Outputs start as NaN bytes, so that what a kernel leaves out shows.
-inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPool& pool, bool at_end) {
+inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPool& pool,
+                                     bool at_end) {
   Blob blob;
   BlobStep step;
   step.op = s.op->name;
@@ -89,7 +92,10 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
       constants.push_back(nullptr);
       continue;
     }
-    BlobTensor t{.dtype = in.value.dtype(), .dims = in.value.dims(), .layout = in.layout, .groups = in.groups};
+    BlobTensor t{.dtype = in.value.dtype(),
+                 .dims = in.value.dims(),
+                 .layout = in.layout,
+                 .groups = in.groups};
     t.place = in.constant ? Place::kWeight : Place::kInput;
     t.index = static_cast<std::uint32_t>(in.constant ? weights.size() : boundary.size());
     const auto id = static_cast<std::uint32_t>(blob.tensors.size());
@@ -99,10 +105,12 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
       if (in.layout == Layout::kRaw) {
         if (bytes > 0) std::memcpy(memory->data(), in.value.data(), bytes);
       } else {
-        PackPanels(*SpecFor(in.layout, t.dims, t.groups), static_cast<const float*>(in.value.data()),
+        PackPanels(*SpecFor(in.layout, t.dims, t.groups),
+                   static_cast<const float*>(in.value.data()),
                    reinterpret_cast<float*>(memory->data()));
       }
-      weights.push_back({.id = weights.size(), .bytes = {memory->data(), static_cast<std::size_t>(bytes)}});
+      weights.push_back(
+          {.id = weights.size(), .bytes = {memory->data(), static_cast<std::size_t>(bytes)}});
       weight_memory.push_back(std::move(memory));
     } else {
       boundary.push_back(&in.value);
@@ -117,7 +125,9 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
   NPUKIT_RETURN_IF_ERROR(ops::Infer(*s.op, s.attrs, s.epilogue, types, constants, outputs));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto id = static_cast<std::uint32_t>(blob.tensors.size());
-    blob.tensors.push_back({.dtype = outputs[i].dtype, .dims = outputs[i].dims(), .place = Place::kOutput,
+    blob.tensors.push_back({.dtype = outputs[i].dtype,
+                            .dims = outputs[i].dims(),
+                            .place = Place::kOutput,
                             .index = static_cast<std::uint32_t>(i)});
     blob.outputs.push_back(id);
     step.outputs.push_back(id);
@@ -126,8 +136,8 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
   blob.weights = static_cast<std::uint32_t>(weights.size());
 
   const std::vector<std::byte> bytes = Write(blob);
-  NPUKIT_ASSIGN_OR_RETURN(const auto exe,
-                          CpuExecutable::Load(bytes, weights, *KernelsFor(target), pool.threads(), target::Profile()));
+  NPUKIT_ASSIGN_OR_RETURN(const auto exe, CpuExecutable::Load(bytes, weights, *KernelsFor(target),
+                                                              pool.threads(), target::Profile()));
   DeviceRun run;
   run.kernel = exe->steps()[0].kernel;
   GuardedBuffer scratch(exe->scratch_bytes(), at_end);
@@ -145,8 +155,10 @@ inline Result<DeviceRun> RunOnDevice(const TestStep& s, Target target, ThreadPoo
   }
   NPUKIT_RETURN_IF_ERROR(exe->Run(Frame{bases.data(), &pool}, nullptr, nullptr));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(outputs[i].dtype, outputs[i].dims()));
-    if (v.byte_size() > 0) std::memcpy(v.mutable_data(), memory[boundary.size() + i]->data(), v.byte_size());
+    NPUKIT_ASSIGN_OR_RETURN(tensor::Value v,
+                            tensor::Value::Allocate(outputs[i].dtype, outputs[i].dims()));
+    if (v.byte_size() > 0)
+      std::memcpy(v.mutable_data(), memory[boundary.size() + i]->data(), v.byte_size());
     run.outputs.push_back(std::move(v));
   }
   return run;
@@ -164,9 +176,11 @@ class Random : public testing::Random {
   }
 };
 
-// Device against reference on every target, both ends guarded, one and three threads. `kernel`: the one that must take the
-// step ("" for any). Values within `relative` of the largest magnitude, as sums of many terms round differently.
-inline void ExpectLikeReference(const TestStep& s, const std::string& kernel, double relative = 2e-6) {
+// Device against reference on every target, both ends guarded, one and three threads. `kernel`: the
+// one that must take the step ("" for any). Values within `relative` of the largest magnitude, as
+// sums of many terms round differently.
+inline void ExpectLikeReference(const TestStep& s, const std::string& kernel,
+                                double relative = 2e-6) {
   auto expected = RunByReference(s);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   static ThreadPool& one = *new ThreadPool(1);
@@ -182,10 +196,13 @@ inline void ExpectLikeReference(const TestStep& s, const std::string& kernel, do
         const tensor::Value& want = (*expected)[i];
         double most = 0;
         if (want.dtype() == tensor::DType::kF32) {
-          for (const float x : want.as<float>()) most = std::isfinite(x) ? std::max(most, std::abs(double{x})) : most;
+          for (const float x : want.as<float>())
+            most = std::isfinite(x) ? std::max(most, std::abs(double{x})) : most;
         }
         const Status same = testing::SameValue(run->outputs[i], want, {relative * most, relative});
-        ASSERT_TRUE(same.ok()) << TargetName(target) << (at_end ? ", guarded end: " : ", guarded begin: ") << same.message();
+        ASSERT_TRUE(same.ok()) << TargetName(target)
+                               << (at_end ? ", guarded end: " : ", guarded begin: ")
+                               << same.message();
       }
     }
   }

@@ -1,5 +1,6 @@
-// Depthwise convolution, NHWC: a few output pixels of a row times one vector of channels in registers, all taps; channels
-// innermost among the loops, since the other order fights over cache sets when the channel count is a power of two.
+// Depthwise convolution, NHWC: a few output pixels of a row times one vector of channels in
+// registers, all taps; channels innermost among the loops, since the other order fights over cache
+// sets when the channel count is a power of two.
 #include "devices/cpu/run/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -67,17 +68,34 @@ void Depthwise(const DepthwiseTile& t) {
   for (std::int64_t b = 0; b < blocks; ++b) {
     const std::int64_t p0 = b * t.pixels / blocks;
     switch (static_cast<int>((b + 1) * t.pixels / blocks - p0)) {
-      case 1: Pixels<1>(t, p0); break;
+      case 1:
+        Pixels<1>(t, p0);
+        break;
 #if HWY_TARGET != HWY_SCALAR
-      case 2: Pixels<2>(t, p0); break;
-      case 3: Pixels<3>(t, p0); break;
-      case 4: Pixels<4>(t, p0); break;
-      case 5: Pixels<5>(t, p0); break;
-      case 6: Pixels<6>(t, p0); break;
-      case 7: Pixels<7>(t, p0); break;
-      case 8: Pixels<8>(t, p0); break;
+      case 2:
+        Pixels<2>(t, p0);
+        break;
+      case 3:
+        Pixels<3>(t, p0);
+        break;
+      case 4:
+        Pixels<4>(t, p0);
+        break;
+      case 5:
+        Pixels<5>(t, p0);
+        break;
+      case 6:
+        Pixels<6>(t, p0);
+        break;
+      case 7:
+        Pixels<7>(t, p0);
+        break;
+      case 8:
+        Pixels<8>(t, p0);
+        break;
 #endif
-      default: break;
+      default:
+        break;
     }
   }
 }

@@ -1,12 +1,15 @@
-// From a Target to the function compiled for it. Highway's own dispatch keeps one choice for the whole process; npukit
-// chooses per device, so that a test can run every target and two devices may differ.
+// From a Target to the function compiled for it. Highway's own dispatch keeps one choice for the
+// whole process; npukit chooses per device, so that a test can run every target and two devices may
+// differ.
 //
-// In a kernel file, after HWY_EXPORT(F): NPUKIT_KERNEL(F, target) is the pointer to F as compiled for the target.
+// In a kernel file, after HWY_EXPORT(F): NPUKIT_KERNEL(F, target) is the pointer to F as compiled
+// for the target.
 #pragma once
 
-#include "devices/cpu/run/kernels/targets.h"
-#include "devices/cpu/run/kernels/kernels.h"
 #include <hwy/highway.h>
+
+#include "devices/cpu/run/kernels/kernels.h"
+#include "devices/cpu/run/kernels/targets.h"
 
 // One target only (arm64: NEON by the headers alone, without libhwy).
 #if defined(HWY_COMPILE_ONLY_STATIC) || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)

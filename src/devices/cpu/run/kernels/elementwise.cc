@@ -1,5 +1,6 @@
-// Elementwise steps over a block in one pass: eight vectors are loaded, taken through all steps in registers, and stored.
-// An epilogue, an activation, a binary operator with an ordinary broadcast: all are this loop.
+// Elementwise steps over a block in one pass: eight vectors are loaded, taken through all steps in
+// registers, and stored. An epilogue, an activation, a binary operator with an ordinary broadcast:
+// all are this loop.
 #include <cmath>
 
 #include "devices/cpu/run/kernels/targets.h"
@@ -30,7 +31,9 @@ HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
   const V zero = hn::Zero(d);
   const V one = hn::Set(d, 1.0f);
   switch (s.op) {
-    case EwOp::kRelu: Each(x, [&](V v) { return AtLeast(v, zero); }); break;
+    case EwOp::kRelu:
+      Each(x, [&](V v) { return AtLeast(v, zero); });
+      break;
     case EwOp::kClip: {
       const V lo = hn::Set(d, s.p0);
       const V hi = hn::Set(d, s.p1);
@@ -49,29 +52,51 @@ HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
       Each(x, [&](V v) { return hn::Mul(v, ClampTo(hn::MulAdd(v, sixth, half), zero, one)); });
       break;
     }
-    case EwOp::kSigmoid: Each(x, [&](V v) { return Sigmoid(v); }); break;
-    case EwOp::kSwish: Each(x, [&](V v) { return hn::Mul(v, Sigmoid(v)); }); break;
-    case EwOp::kSqrt: Each(x, [&](V v) { return hn::Sqrt(v); }); break;
-    case EwOp::kSquare: Each(x, [&](V v) { return hn::Mul(v, v); }); break;
-    default: break;
+    case EwOp::kSigmoid:
+      Each(x, [&](V v) { return Sigmoid(v); });
+      break;
+    case EwOp::kSwish:
+      Each(x, [&](V v) { return hn::Mul(v, Sigmoid(v)); });
+      break;
+    case EwOp::kSqrt:
+      Each(x, [&](V v) { return hn::Sqrt(v); });
+      break;
+    case EwOp::kSquare:
+      Each(x, [&](V v) { return hn::Mul(v, v); });
+      break;
+    default:
+      break;
   }
 }
 
 template <int R, class F>
 HWY_INLINE void Binary(EwOp op, V (&x)[R], const F& operand) {
   switch (op) {
-    case EwOp::kAdd: for (int i = 0; i < R; ++i) x[i] = hn::Add(x[i], operand(i)); break;
-    case EwOp::kSub: for (int i = 0; i < R; ++i) x[i] = hn::Sub(x[i], operand(i)); break;
-    case EwOp::kMul: for (int i = 0; i < R; ++i) x[i] = hn::Mul(x[i], operand(i)); break;
-    case EwOp::kDiv: for (int i = 0; i < R; ++i) x[i] = hn::Div(x[i], operand(i)); break;
-    case EwOp::kRSub: for (int i = 0; i < R; ++i) x[i] = hn::Sub(operand(i), x[i]); break;
-    case EwOp::kRDiv: for (int i = 0; i < R; ++i) x[i] = hn::Div(operand(i), x[i]); break;
-    default: break;
+    case EwOp::kAdd:
+      for (int i = 0; i < R; ++i) x[i] = hn::Add(x[i], operand(i));
+      break;
+    case EwOp::kSub:
+      for (int i = 0; i < R; ++i) x[i] = hn::Sub(x[i], operand(i));
+      break;
+    case EwOp::kMul:
+      for (int i = 0; i < R; ++i) x[i] = hn::Mul(x[i], operand(i));
+      break;
+    case EwOp::kDiv:
+      for (int i = 0; i < R; ++i) x[i] = hn::Div(x[i], operand(i));
+      break;
+    case EwOp::kRSub:
+      for (int i = 0; i < R; ++i) x[i] = hn::Sub(operand(i), x[i]);
+      break;
+    case EwOp::kRDiv:
+      for (int i = 0; i < R; ++i) x[i] = hn::Div(operand(i), x[i]);
+      break;
+    default:
+      break;
   }
 }
 
-// R vectors from row r, column c on: side by side in the row (kAlong), or one in each of R rows. `left` columns are there
-// when kPart.
+// R vectors from row r, column c on: side by side in the row (kAlong), or one in each of R rows.
+// `left` columns are there when kPart.
 template <int R, bool kAlong, bool kPart>
 HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int64_t left) {
   const D d;
@@ -89,7 +114,9 @@ HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int6
   for (std::int64_t n = 0; n < b.step_count; ++n) {
     const EwStep& s = b.steps[n];
     switch (s.kind) {
-      case EwOperand::kNone: Unary(s, x); break;
+      case EwOperand::kNone:
+        Unary(s, x);
+        break;
       case EwOperand::kScalar: {
         const V v = hn::Set(d, *s.operand);
         Binary(s.op, x, [&](int) { return v; });
@@ -97,7 +124,8 @@ HWY_INLINE void Tile(const EwBlock& b, std::int64_t r, std::int64_t c, std::int6
       }
       case EwOperand::kChannel:
       case EwOperand::kImage: {
-        const float* p = s.operand + (s.kind == EwOperand::kImage ? b.image * b.channels : 0) + b.col0 + c;
+        const float* p =
+            s.operand + (s.kind == EwOperand::kImage ? b.image * b.channels : 0) + b.col0 + c;
         if constexpr (kAlong) {
           Binary(s.op, x, [&](int i) { return load(p + i * kLanes); });
         } else {
@@ -137,14 +165,15 @@ void Column(const EwBlock& b, std::int64_t rows, std::int64_t c, std::int64_t le
 
 void Row(const EwBlock& b, std::int64_t r) {
   std::int64_t c = 0;
-  for (; c + kVectors * kLanes <= b.cols; c += kVectors * kLanes) Tile<kVectors, true, false>(b, r, c, kLanes);
+  for (; c + kVectors * kLanes <= b.cols; c += kVectors * kLanes)
+    Tile<kVectors, true, false>(b, r, c, kLanes);
   for (; c + 2 * kLanes <= b.cols; c += 2 * kLanes) Tile<2, true, false>(b, r, c, kLanes);
   for (; c + kLanes <= b.cols; c += kLanes) Tile<1, true, false>(b, r, c, kLanes);
   if (c < b.cols) Tile<1, true, true>(b, r, c, b.cols - c);
 }
 
-// Few columns: several rows at a time, so that a vector of an operand that is alike in all rows is loaded once, and steps are
-// chosen once for many vectors.
+// Few columns: several rows at a time, so that a vector of an operand that is alike in all rows is
+// loaded once, and steps are chosen once for many vectors.
 void RowBlock(const EwBlock& block, std::int64_t r) {
   EwBlock b = block;
   b.in += r * b.stride;
@@ -185,7 +214,8 @@ HWY_INLINE void RowLoop(const BinaryRow& t, const F& f) {
   }
   const std::int64_t left = t.n - i;
   if (left > 0) {
-    StoreFirst(f(kA ? LoadFirst(d, t.a + i, left) : sa, kB ? LoadFirst(d, t.b + i, left) : sb), d, t.out + i, left);
+    StoreFirst(f(kA ? LoadFirst(d, t.a + i, left) : sa, kB ? LoadFirst(d, t.b + i, left) : sb), d,
+               t.out + i, left);
   }
 }
 
@@ -200,11 +230,16 @@ HWY_INLINE void RowKinds(const BinaryRow& t, const F& f) {
 void BinaryRowOf(const BinaryRow& t) {
   if (t.n <= 0) return;
   switch (t.op) {
-    case EwOp::kAdd: return RowKinds(t, [](V a, V b) { return hn::Add(a, b); });
-    case EwOp::kSub: return RowKinds(t, [](V a, V b) { return hn::Sub(a, b); });
-    case EwOp::kMul: return RowKinds(t, [](V a, V b) { return hn::Mul(a, b); });
-    case EwOp::kDiv: return RowKinds(t, [](V a, V b) { return hn::Div(a, b); });
-    default: return;
+    case EwOp::kAdd:
+      return RowKinds(t, [](V a, V b) { return hn::Add(a, b); });
+    case EwOp::kSub:
+      return RowKinds(t, [](V a, V b) { return hn::Sub(a, b); });
+    case EwOp::kMul:
+      return RowKinds(t, [](V a, V b) { return hn::Mul(a, b); });
+    case EwOp::kDiv:
+      return RowKinds(t, [](V a, V b) { return hn::Div(a, b); });
+    default:
+      return;
   }
 }
 

@@ -1,6 +1,7 @@
-// Register-blocked matrix product over panels of 16 columns; see GemmTile. Measured against other blockings in
-// facts/cpu-kernels: 8 rows x 3 panels on AVX-512, 6 x 1 on AVX2 and NEON reach 95 % of peak. K is never blocked, so every
-// output is one chain of multiply-adds in ascending k, the same for every row block.
+// Register-blocked matrix product over panels of 16 columns; see GemmTile. Measured against other
+// blockings in facts/cpu-kernels: 8 rows x 3 panels on AVX-512, 6 x 1 on AVX2 and NEON reach 95 %
+// of peak. K is never blocked, so every output is one chain of multiply-adds in ascending k, the
+// same for every row block.
 #include "devices/cpu/run/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -24,8 +25,8 @@ constexpr int kMaxRows = 8;
 constexpr int kMaxRows = 6;
 #endif
 
-// Panels side by side for a block of this many rows: enough independent chains to hide the latency of an FMA, no more
-// accumulators than the machine has registers for.
+// Panels side by side for a block of this many rows: enough independent chains to hide the latency
+// of an FMA, no more accumulators than the machine has registers for.
 constexpr int MaxPanels(int rows) {
   if (HWY_TARGET == HWY_SCALAR) return 1;
   const int registers = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM ? 24 : 12;
@@ -51,14 +52,15 @@ void Block(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
     const float* a3 = a0 + 3 * s;
     const float* a6 = a0 + 6 * s;
 #if HWY_ARCH_X86
-    // Rows are base + {0, 1, 2} strides from three bases: one address register each. Told where the bases come from, the
-    // compiler would keep a pointer per row and spill.
+    // Rows are base + {0, 1, 2} strides from three bases: one address register each. Told where the
+    // bases come from, the compiler would keep a pointer per row and spill.
     asm("" : "+r"(a3), "+r"(a6));
 #endif
     for (std::int64_t k = 0; k < t.run; ++k) {
       V b[kVectors];
       for (int p = 0; p < kPanels; ++p) {
-        for (int v = 0; v < kPanelVectors; ++v) b[p * kPanelVectors + v] = hn::LoadU(d, w + p * ps + v * kLanes);
+        for (int v = 0; v < kPanelVectors; ++v)
+          b[p * kPanelVectors + v] = hn::LoadU(d, w + p * ps + v * kLanes);
       }
       w += 16;
       for (int r = 0; r < kRows; ++r) {
@@ -77,19 +79,22 @@ void Block(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
   const std::int64_t cols = t.cols - col0;
   if (cols >= kPanels * 16) {
     for (int r = 0; r < kRows; ++r) {
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes);
+      for (int v = 0; v < kVectors; ++v)
+        hn::StoreU(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes);
     }
     return;
   }
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const std::int64_t left = cols - v * kLanes;
-      if (left > 0) StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes, left);
+      if (left > 0)
+        StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kLanes, left);
     }
   }
 }
 
-// The last panel when at most 8 of its columns are used: vectors of 8, so that the other half costs nothing.
+// The last panel when at most 8 of its columns are used: vectors of 8, so that the other half costs
+// nothing.
 template <int kRows>
 void HalfBlock(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
   using H = hn::CappedTag<float, 8>;
@@ -133,7 +138,8 @@ void HalfBlock(const GemmTile& t, std::int64_t row0, std::int64_t col0) {
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const std::int64_t left = cols - v * kHalfLanes;
-      if (left > 0) StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kHalfLanes, left);
+      if (left > 0)
+        StoreUpTo(ClampTo(acc[r][v], lo, hi), d, out + r * t.out_stride + v * kHalfLanes, left);
     }
   }
 }
@@ -154,19 +160,28 @@ void RowBlock(const GemmTile& t, std::int64_t row0, std::int64_t col0, int panel
 
 void RowBlocks(const GemmTile& t, std::int64_t row0, std::int64_t col0, int rows, int panels) {
   switch (rows) {
-    case 1: return RowBlock<1>(t, row0, col0, panels);
-    case 2: return RowBlock<2>(t, row0, col0, panels);
+    case 1:
+      return RowBlock<1>(t, row0, col0, panels);
+    case 2:
+      return RowBlock<2>(t, row0, col0, panels);
 #if HWY_TARGET != HWY_SCALAR
-    case 3: return RowBlock<3>(t, row0, col0, panels);
-    case 4: return RowBlock<4>(t, row0, col0, panels);
-    case 5: return RowBlock<5>(t, row0, col0, panels);
-    case 6: return RowBlock<6>(t, row0, col0, panels);
+    case 3:
+      return RowBlock<3>(t, row0, col0, panels);
+    case 4:
+      return RowBlock<4>(t, row0, col0, panels);
+    case 5:
+      return RowBlock<5>(t, row0, col0, panels);
+    case 6:
+      return RowBlock<6>(t, row0, col0, panels);
 #endif
 #if HWY_TARGET == HWY_AVX3
-    case 7: return RowBlock<7>(t, row0, col0, panels);
-    case 8: return RowBlock<8>(t, row0, col0, panels);
+    case 7:
+      return RowBlock<7>(t, row0, col0, panels);
+    case 8:
+      return RowBlock<8>(t, row0, col0, panels);
 #endif
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -174,17 +189,26 @@ constexpr int kMaxHalfRows = HWY_TARGET == HWY_SCALAR ? 2 : 8;
 
 void HalfRowBlocks(const GemmTile& t, std::int64_t row0, std::int64_t col0, int rows) {
   switch (rows) {
-    case 1: return HalfBlock<1>(t, row0, col0);
-    case 2: return HalfBlock<2>(t, row0, col0);
+    case 1:
+      return HalfBlock<1>(t, row0, col0);
+    case 2:
+      return HalfBlock<2>(t, row0, col0);
 #if HWY_TARGET != HWY_SCALAR
-    case 3: return HalfBlock<3>(t, row0, col0);
-    case 4: return HalfBlock<4>(t, row0, col0);
-    case 5: return HalfBlock<5>(t, row0, col0);
-    case 6: return HalfBlock<6>(t, row0, col0);
-    case 7: return HalfBlock<7>(t, row0, col0);
-    case 8: return HalfBlock<8>(t, row0, col0);
+    case 3:
+      return HalfBlock<3>(t, row0, col0);
+    case 4:
+      return HalfBlock<4>(t, row0, col0);
+    case 5:
+      return HalfBlock<5>(t, row0, col0);
+    case 6:
+      return HalfBlock<6>(t, row0, col0);
+    case 7:
+      return HalfBlock<7>(t, row0, col0);
+    case 8:
+      return HalfBlock<8>(t, row0, col0);
 #endif
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -198,8 +222,8 @@ HWY_INLINE void SplitRows(std::int64_t rows, std::int64_t most, const F& f) {
   }
 }
 
-// Panel groups outside, row blocks inside: the group's weights stay in the nearest cache; callers pass few enough rows for
-// theirs to stay too.
+// Panel groups outside, row blocks inside: the group's weights stay in the nearest cache; callers
+// pass few enough rows for theirs to stay too.
 void Gemm(const GemmTile& t) {
   if (t.rows <= 0 || t.cols <= 0) return;
   const bool half = t.cols % 16 > 0 && t.cols % 16 <= 8;
@@ -216,7 +240,8 @@ void Gemm(const GemmTile& t) {
     });
   }
   if (half) {
-    SplitRows(t.rows, kMaxHalfRows, [&](std::int64_t row0, int rows) { HalfRowBlocks(t, row0, panels * 16, rows); });
+    SplitRows(t.rows, kMaxHalfRows,
+              [&](std::int64_t row0, int rows) { HalfRowBlocks(t, row0, panels * 16, rows); });
   }
 }
 

@@ -1,7 +1,9 @@
-// The kernels of one instruction set, as a table of functions: chosen once when the device opens, never per call.
+// The kernels of one instruction set, as a table of functions: chosen once when the device opens,
+// never per call.
 //
-// A kernel owns nothing, allocates nothing and touches only what its arguments name; no alignment is asked for beyond that
-// of a float. All targets that do fused multiply-add give the same bits, whatever the blocking.
+// A kernel owns nothing, allocates nothing and touches only what its arguments name; no alignment
+// is asked for beyond that of a float. All targets that do fused multiply-add give the same bits,
+// whatever the blocking.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +16,10 @@ namespace npukit::devices::cpu {
 enum class Target : std::uint8_t { kScalar, kAvx2, kAvx512, kNeon };
 const char* TargetName(Target t);  // "scalar", "avx2", "avx512", "neon"
 
-// --- Matrix product: out[r, c] = clamp(bias[c] + sum over segments and k of a[r, k] * w[k, c]) ------------------------
-// A row of A is a list of segments of `run` floats each; row r of a segment lies r * a_stride after row 0. So one kernel
-// does a matrix (one segment), a convolution (a segment per kernel row) and a phase of a transposed one.
+// --- Matrix product: out[r, c] = clamp(bias[c] + sum over segments and k of a[r, k] * w[k, c])
+// ------------------------ A row of A is a list of segments of `run` floats each; row r of a
+// segment lies r * a_stride after row 0. So one kernel does a matrix (one segment), a convolution
+// (a segment per kernel row) and a phase of a transposed one.
 struct GemmSegment {
   const float* a = nullptr;  // row 0
   std::int64_t k = 0;        // index in a panel of its first weight row
@@ -30,33 +33,49 @@ struct GemmTile {
   const float* w = nullptr;       // panels of 16 columns (blob/packed.h)
   std::int64_t panel_stride = 0;  // floats from one panel to the next
   std::int64_t cols = 0;
-  const float* bias = nullptr;    // padded to 16, or null
-  float lo = 0, hi = 0;           // -inf, inf: no clamp
+  const float* bias = nullptr;  // padded to 16, or null
+  float lo = 0, hi = 0;         // -inf, inf: no clamp
   float* out = nullptr;
   std::int64_t out_stride = 0;
 };
 
-// --- Depthwise convolution, NHWC: a run of output pixels of one row, all channels --------------------------------------
+// --- Depthwise convolution, NHWC: a run of output pixels of one row, all channels
+// --------------------------------------
 struct DepthwiseTile {
-  const float* const* rows = nullptr;  // kernel rows that lie inside the image: input at the first pixel's first column
-  const float* w = nullptr;            // [ceil(channels / 16)][taps][16], at the first of those kernel rows
+  const float* const* rows =
+      nullptr;  // kernel rows that lie inside the image: input at the first pixel's first column
+  const float* w = nullptr;  // [ceil(channels / 16)][taps][16], at the first of those kernel rows
   std::int64_t w_panel_stride = 0;
   std::int64_t row_count = 0;
-  std::int64_t row_taps = 0;           // columns of the kernel to use
-  std::int64_t w_row_stride = 0;       // floats from one kernel row to the next: all columns of the kernel * 16
-  std::int64_t tap_stride = 0;         // floats between columns: dilation * channels
-  std::int64_t pixel_stride = 0;       // floats between output pixels' inputs: stride * channels
+  std::int64_t row_taps = 0;  // columns of the kernel to use
+  std::int64_t w_row_stride =
+      0;  // floats from one kernel row to the next: all columns of the kernel * 16
+  std::int64_t tap_stride = 0;    // floats between columns: dilation * channels
+  std::int64_t pixel_stride = 0;  // floats between output pixels' inputs: stride * channels
   std::int64_t pixels = 0;
   std::int64_t channels = 0;
   const float* bias = nullptr;
   float lo = 0, hi = 0;
-  float* out = nullptr;                // pixels * channels, dense
+  float* out = nullptr;  // pixels * channels, dense
 };
 
-// --- Elementwise steps over a block: out = steps(in) -------------------------------------------------------------------
+// --- Elementwise steps over a block: out = steps(in)
+// -------------------------------------------------------------------
 enum class EwOp : std::uint8_t {
-  kRelu, kClip, kHardSigmoid, kHardSwish, kSigmoid, kSwish, kSqrt, kSquare,
-  kAdd, kSub, kMul, kDiv, kRSub, kRDiv,  // x op operand; R: operand op x
+  kRelu,
+  kClip,
+  kHardSigmoid,
+  kHardSwish,
+  kSigmoid,
+  kSwish,
+  kSqrt,
+  kSquare,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRSub,
+  kRDiv,  // x op operand; R: operand op x
 };
 enum class EwOperand : std::uint8_t {
   kNone,
@@ -69,13 +88,13 @@ enum class EwOperand : std::uint8_t {
 struct EwStep {
   EwOp op = EwOp::kRelu;
   EwOperand kind = EwOperand::kNone;
-  float p0 = 0, p1 = 0;             // clip: min, max; hard_sigmoid: alpha, beta
-  const float* operand = nullptr;   // of the whole tensor
+  float p0 = 0, p1 = 0;            // clip: min, max; hard_sigmoid: alpha, beta
+  const float* operand = nullptr;  // of the whole tensor
 };
 struct EwBlock {
   const EwStep* steps = nullptr;
   std::int64_t step_count = 0;
-  const float* in = nullptr;        // may be `out`
+  const float* in = nullptr;  // may be `out`
   float* out = nullptr;
   std::int64_t rows = 0, cols = 0;
   std::int64_t stride = 0;          // of in and out
@@ -85,7 +104,8 @@ struct EwBlock {
   std::int64_t offset = 0;          // of the block in the tensor, in floats: for kSame
 };
 
-// --- Binary with any broadcast: one row, each side stepping by 1 or standing still --------------------------------------
+// --- Binary with any broadcast: one row, each side stepping by 1 or standing still
+// --------------------------------------
 struct BinaryRow {
   EwOp op = EwOp::kAdd;
   const float* a = nullptr;
@@ -95,33 +115,34 @@ struct BinaryRow {
   std::int64_t n = 0;
 };
 
-// --- Pooling, NHWC: one output pixel, all channels -----------------------------------------------------------------------
+// --- Pooling, NHWC: one output pixel, all channels
+// -----------------------------------------------------------------------
 struct PoolPixel {
-  const float* in = nullptr;          // first row and column inside the image
-  std::int64_t rows = 0, cols = 0;    // taps inside the image
+  const float* in = nullptr;                    // first row and column inside the image
+  std::int64_t rows = 0, cols = 0;              // taps inside the image
   std::int64_t row_stride = 0, col_stride = 0;  // floats between taps
   std::int64_t channels = 0;
-  float scale = 1;                    // average: 1 / divisor
+  float scale = 1;  // average: 1 / divisor
   float* out = nullptr;
 };
 
 struct Kernels {
   Target target = Target::kScalar;
-  std::int64_t gemm_rows = 1;       // rows of a full block
+  std::int64_t gemm_rows = 1;  // rows of a full block
   std::int64_t depthwise_pixels = 1;
   void (*gemm)(const GemmTile&) = nullptr;
   void (*depthwise)(const DepthwiseTile&) = nullptr;
   void (*elementwise)(const EwBlock&) = nullptr;
   void (*binary_row)(const BinaryRow&) = nullptr;
   void (*max_pool)(const PoolPixel&) = nullptr;
-  void (*sum_pool)(const PoolPixel&) = nullptr;   // times scale
+  void (*sum_pool)(const PoolPixel&) = nullptr;  // times scale
   float (*sum)(const float* x, std::int64_t n) = nullptr;
   void (*softmax)(const float* x, float* y, std::int64_t n) = nullptr;
   // out[i] = a[i] + t * (b[i] - a[i])
   void (*lerp)(const float* a, const float* b, float t, float* out, std::int64_t n) = nullptr;
   // out[c][r] = in[r][c]
-  void (*transpose)(const float* in, std::int64_t rows, std::int64_t cols, std::int64_t in_stride, float* out,
-                    std::int64_t out_stride) = nullptr;
+  void (*transpose)(const float* in, std::int64_t rows, std::int64_t cols, std::int64_t in_stride,
+                    float* out, std::int64_t out_stride) = nullptr;
 };
 
 // Those this build has and this machine runs, best first; never empty.

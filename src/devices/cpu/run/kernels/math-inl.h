@@ -1,6 +1,7 @@
-// exp and what is made of it, on vectors. Bounds are against exact arithmetic, for all finite inputs (kernels_test.cc):
-//   Exp2Ulp: at most 2 ULP where the result is normal; results below 2^-126 give 0; inf and NaN as std::exp.
-//   Sigmoid: relative error at most 1e-6 where the result is normal.
+// exp and what is made of it, on vectors. Bounds are against exact arithmetic, for all finite
+// inputs (kernels_test.cc):
+//   Exp2Ulp: at most 2 ULP where the result is normal; results below 2^-126 give 0; inf and NaN as
+//   std::exp. Sigmoid: relative error at most 1e-6 where the result is normal.
 #if defined(NPUKIT_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NPUKIT_CPU_MATH_INL_H_
 #undef NPUKIT_CPU_MATH_INL_H_
@@ -14,13 +15,13 @@ HWY_BEFORE_NAMESPACE();
 namespace npukit::devices::cpu {
 namespace HWY_NAMESPACE {
 
-// exp(x) = 2^n * exp(r), |r| <= ln(2) / 2. ln(2) in two parts keeps r exact; a polynomial of degree 6 does the rest. 2^n is
-// made in two factors so that n = 128 does not overflow before it must.
+// exp(x) = 2^n * exp(r), |r| <= ln(2) / 2. ln(2) in two parts keeps r exact; a polynomial of degree
+// 6 does the rest. 2^n is made in two factors so that n = 128 does not overflow before it must.
 HWY_INLINE V Exp2Ulp(V x) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const V hi = hn::Set(d, 88.72284f);    // the largest float whose exp is finite
-  const V lo = hn::Set(d, -87.33654f);   // below: the result is not normal
+  const V hi = hn::Set(d, 88.72284f);   // the largest float whose exp is finite
+  const V lo = hn::Set(d, -87.33654f);  // below: the result is not normal
   const V c = hn::Min(hn::Max(x, lo), hi);
   const auto n = hn::NearestInt(hn::Mul(c, hn::Set(d, 1.44269504f)));
   const V nf = hn::ConvertTo(d, n);

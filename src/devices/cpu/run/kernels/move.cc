@@ -29,8 +29,8 @@ void Interleave3(const float* in, std::int64_t in_stride, std::int64_t n, float*
 #if HWY_TARGET != HWY_SCALAR
   const D d;
   for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreInterleaved3(hn::LoadU(d, in + i), hn::LoadU(d, in + in_stride + i), hn::LoadU(d, in + 2 * in_stride + i), d,
-                          out + 3 * i);
+    hn::StoreInterleaved3(hn::LoadU(d, in + i), hn::LoadU(d, in + in_stride + i),
+                          hn::LoadU(d, in + 2 * in_stride + i), d, out + 3 * i);
   }
 #endif
   for (; i < n; ++i) {
@@ -38,9 +38,10 @@ void Interleave3(const float* in, std::int64_t in_stride, std::int64_t n, float*
   }
 }
 
-// Squares of 16 so that both sides stay in cache; the compiler makes what it can of the inner loops.
-void Transpose(const float* HWY_RESTRICT in, std::int64_t rows, std::int64_t cols, std::int64_t in_stride,
-               float* HWY_RESTRICT out, std::int64_t out_stride) {
+// Squares of 16 so that both sides stay in cache; the compiler makes what it can of the inner
+// loops.
+void Transpose(const float* HWY_RESTRICT in, std::int64_t rows, std::int64_t cols,
+               std::int64_t in_stride, float* HWY_RESTRICT out, std::int64_t out_stride) {
   if (rows == 3 && out_stride == 3) return Interleave3(in, in_stride, cols, out);
   constexpr std::int64_t kSide = 16;
   for (std::int64_t r0 = 0; r0 < rows; r0 += kSide) {

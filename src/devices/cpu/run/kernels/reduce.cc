@@ -51,7 +51,8 @@ void Softmax(const float* x, float* y, std::int64_t n) {
     for (std::int64_t k = i; k < n; ++k) total += y[k];
   }
   const V scale = hn::Set(d, 1.0f / total);
-  for (i = 0; i + kLanes <= n; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(d, y + i), scale), d, y + i);
+  for (i = 0; i + kLanes <= n; i += kLanes)
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + i), scale), d, y + i);
   if (i < n) StoreFirst(hn::Mul(LoadFirst(d, y + i, n - i), scale), d, y + i, n - i);
 }
 
@@ -84,13 +85,17 @@ HWY_INLINE void Pool(const PoolPixel& p, V init, const F& f, const L& last) {
 }
 
 void MaxPool(const PoolPixel& p) {
-  const auto larger = [](V s, V x) { return hn::IfThenElse(hn::Or(hn::Gt(x, s), hn::IsNaN(x)), x, s); };  // NaN stays
+  const auto larger = [](V s, V x) {
+    return hn::IfThenElse(hn::Or(hn::Gt(x, s), hn::IsNaN(x)), x, s);
+  };  // NaN stays
   Pool(p, hn::Set(D(), -HUGE_VALF), larger, [](V s) { return s; });
 }
 
 void SumPool(const PoolPixel& p) {
   const V scale = hn::Set(D(), p.scale);
-  Pool(p, hn::Zero(D()), [](V s, V x) { return hn::Add(s, x); }, [&](V s) { return hn::Mul(s, scale); });
+  Pool(
+      p, hn::Zero(D()), [](V s, V x) { return hn::Add(s, x); },
+      [&](V s) { return hn::Mul(s, scale); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -24,10 +24,14 @@ Kernels MakeKernels(Target t) {
 
 const char* TargetName(Target t) {
   switch (t) {
-    case Target::kScalar: return "scalar";
-    case Target::kAvx2: return "avx2";
-    case Target::kAvx512: return "avx512";
-    case Target::kNeon: return "neon";
+    case Target::kScalar:
+      return "scalar";
+    case Target::kAvx2:
+      return "avx2";
+    case Target::kAvx512:
+      return "avx512";
+    case Target::kNeon:
+      return "neon";
   }
   return "unknown";
 }
@@ -54,10 +58,22 @@ const Kernels* KernelsFor(Target t) {
   for (const Target have : SupportedTargets()) {
     if (have != t) continue;
     switch (t) {
-      case Target::kScalar: { static const Kernels k = MakeKernels(Target::kScalar); return &k; }
-      case Target::kAvx2: { static const Kernels k = MakeKernels(Target::kAvx2); return &k; }
-      case Target::kAvx512: { static const Kernels k = MakeKernels(Target::kAvx512); return &k; }
-      case Target::kNeon: { static const Kernels k = MakeKernels(Target::kNeon); return &k; }
+      case Target::kScalar: {
+        static const Kernels k = MakeKernels(Target::kScalar);
+        return &k;
+      }
+      case Target::kAvx2: {
+        static const Kernels k = MakeKernels(Target::kAvx2);
+        return &k;
+      }
+      case Target::kAvx512: {
+        static const Kernels k = MakeKernels(Target::kAvx512);
+        return &k;
+      }
+      case Target::kNeon: {
+        static const Kernels k = MakeKernels(Target::kNeon);
+        return &k;
+      }
     }
   }
   return nullptr;
@@ -72,7 +88,8 @@ Result<const Kernels*> ChosenKernels() {
     if (std::string_view(forced) == TargetName(t)) return KernelsFor(t);
     names.emplace_back(TargetName(t));
   }
-  return InvalidArgument(Cat("NPUKIT_CPU_TARGET: expected one of ", Join(names, ", "), ", found ", Printable(forced)));
+  return InvalidArgument(
+      Cat("NPUKIT_CPU_TARGET: expected one of ", Join(names, ", "), ", found ", Printable(forced)));
 }
 
 }  // namespace npukit::devices::cpu

@@ -6,10 +6,10 @@
 #define NPUKIT_CPU_VECTOR_INL_H_
 #endif
 
+#include <hwy/highway.h>
+
 #include <cstdint>
 #include <cstring>
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace npukit::devices::cpu {
@@ -58,7 +58,8 @@ HWY_INLINE void StoreUpTo(hn::Vec<DT> v, DT d, float* p, std::int64_t n) {
   }
 }
 
-// max(x, limit) and min(x, limit) where a NaN in x stays. x86 gives the second operand when either is NaN; the others drop NaN.
+// max(x, limit) and min(x, limit) where a NaN in x stays. x86 gives the second operand when either
+// is NaN; the others drop NaN.
 template <class VT>
 HWY_INLINE VT AtLeast(VT x, VT limit) {
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
