@@ -176,6 +176,8 @@ TEST(CpuExecutable, RefusesBlobsThatWouldReachOutsideTheirMemory) {
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].attrs = {{"alpha", 1.0f}}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.outputs = {0}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.scratch_bytes = UINT64_MAX; }), Code::kDataCorrupt);
+  EXPECT_EQ(code([](Fixture& f) { f.blob.scratch_bytes = 129; }), Code::kDataCorrupt);
+  EXPECT_EQ(code([](Fixture& f) { f.blob.steps[1].outputs = {2}; }), Code::kDataCorrupt);  // onto its own input
 }
 
 TEST(CpuExecutable, SurvivesEveryByteOfADamagedBlob) {

@@ -60,6 +60,28 @@ Result<Operand> ToOperand(const Blob& blob, std::uint32_t index, std::span<const
   return o;
 }
 
+bool Overlap(const Operand& a, const Operand& b) {
+  const auto bytes = [](const Operand& o) {
+    return o.constant != nullptr ? 0 : *tensor::StorageBytes(o.dtype, static_cast<std::uint64_t>(o.count()));
+  };
+  return a.slot.base == b.slot.base && a.slot.offset < b.slot.offset + bytes(b) && b.slot.offset < a.slot.offset + bytes(a);
+}
+
+// No kernel works in place: a result that shares bytes with what it is made from would be garbage.
+Status CheckApart(const StepView& v) {
+  for (std::size_t i = 0; i < v.outputs.size(); ++i) {
+    for (std::size_t k = 0; k < v.inputs.size(); ++k) {
+      if (v.inputs[k].present && Overlap(v.outputs[i], v.inputs[k])) {
+        return DataCorrupt(Cat("output ", i, " overlaps input ", k));
+      }
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      if (Overlap(v.outputs[i], v.outputs[k])) return DataCorrupt(Cat("outputs ", k, " and ", i, " overlap"));
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<const hal::WeightView> weights,
@@ -106,6 +128,7 @@ Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<
   if (static_cast<int>(step.outputs.size()) != v.def->outputs) {
     return DataCorrupt(Cat("expected ", v.def->outputs, " outputs, found ", step.outputs.size()));
   }
+  NPUKIT_RETURN_IF_ERROR(CheckApart(v));
   std::vector<Type> inferred(output_types.size());
   if (Status s = ops::Infer(*v.def, attrs, epilogue, input_types, constant_pointers, inferred); !s.ok()) {
     return DataCorrupt(s.message());
