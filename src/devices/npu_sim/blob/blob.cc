@@ -30,21 +30,54 @@ std::vector<TensorOffset> PackTensors(flatbuffers::FlatBufferBuilder& b,
   return out;
 }
 
-// The verifier does not check that 8-byte elements lie on 8-byte addresses, so they are copied as
-// bytes.
-template <class T>
-std::vector<T> Copied(const flatbuffers::Vector<T>* v) {
-  std::vector<T> out(v ? v->size() : 0);
-  if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
-  return out;
-}
+// Several offsets of a FlatBuffer may name the same bytes, so a small blob could unfold into
+// gigabytes. Pack never shares, so everything copied out of a blob must fit the blob's own length.
+class Budget {
+ public:
+  explicit Budget(std::uint64_t blob_bytes) : left_(blob_bytes) {}
+
+  Status Charge(std::string_view field, std::uint64_t bytes) {
+    if (bytes > left_) {
+      return DataCorrupt(Cat("npu_sim blob: ", field,
+                             ": expected parts that fit the blob's length together, found more; "
+                             "get the package again"));
+    }
+    left_ -= bytes;
+    return OkStatus();
+  }
+
+  // A vector's length and elements.
+  template <class V>
+  Status ChargeVector(std::string_view field, const V* v, std::uint64_t element_bytes) {
+    return v ? Charge(field, 4 + element_bytes * v->size()) : OkStatus();
+  }
+
+  // The verifier does not check that 8-byte elements lie on 8-byte addresses, so they are copied
+  // as bytes.
+  template <class T>
+  Result<std::vector<T>> Numbers(std::string_view field, const flatbuffers::Vector<T>* v) {
+    NPUKIT_RETURN_IF_ERROR(ChargeVector(field, v, sizeof(T)));
+    std::vector<T> out(v ? v->size() : 0);
+    if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+    return out;
+  }
+
+ private:
+  std::uint64_t left_;
+};
+constexpr std::uint64_t kTableBytes = 8;  // its offset in a vector, and the least a table takes
 
 Status UnpackTensors(const flatbuffers::Vector<TensorOffset>* from, std::string_view what,
-                     std::vector<tensor::Type>* to) {
+                     Budget& budget, std::vector<tensor::Type>* to) {
   if (!from) return OkStatus();
+  NPUKIT_RETURN_IF_ERROR(budget.ChargeVector(Cat(what, "s"), from, kTableBytes));
   for (const fb::Tensor* t : *from) {
     const bool short_enough = !t->dims() || t->dims()->size() <= kMaxRank;
-    const tensor::Dims dims = short_enough ? Copied(t->dims()) : tensor::Dims();
+    tensor::Dims dims;
+    if (short_enough) {
+      NPUKIT_ASSIGN_OR_RETURN(dims,
+                              budget.Numbers(Cat(what, " ", to->size(), " dims"), t->dims()));
+    }
     const auto dtype = static_cast<tensor::DType>(t->dtype());
     const auto count = tensor::ElementCount(dims);
     if (!short_enough || !count || t->dtype() >= tensor::kDTypeCount ||
@@ -129,19 +162,29 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
   p.buffers = {blob->l1_bytes(), blob->l0a_bytes(), blob->l0b_bytes(), blob->l0c_bytes(),
                blob->ub_bytes()};
   p.workspace_bytes = blob->workspace_bytes();
-  p.weight_bytes = Copied(blob->weight_bytes());
-  NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->inputs(), "input", &p.inputs));
-  NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->outputs(), "output", &p.outputs));
+  Budget budget(bytes.size());
+  NPUKIT_ASSIGN_OR_RETURN(p.weight_bytes, budget.Numbers("weight_bytes", blob->weight_bytes()));
+  NPUKIT_ASSIGN_OR_RETURN(p.code, budget.Numbers("code", blob->code()));
+  NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->inputs(), "input", budget, &p.inputs));
+  NPUKIT_RETURN_IF_ERROR(UnpackTensors(blob->outputs(), "output", budget, &p.outputs));
   if (const auto* tasks = blob->tasks()) {
-    // A small file may name one list of groups from many tasks.
+    NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("tasks", tasks, kTableBytes));
     std::size_t groups_left = kMaxGroups;
     for (const fb::Task* t : *tasks) {
       Task task;
-      if (t->name()) task.name = t->name()->string_view().substr(0, kMaxName);
+      const std::string where = Cat("task ", p.tasks.size());
+      if (t->name()) {
+        NPUKIT_RETURN_IF_ERROR(
+            budget.Charge(Cat(where, " name"), std::uint64_t{5} + t->name()->size()));
+        task.name = t->name()->string_view().substr(0, kMaxName);
+      }
       task.macs = t->macs();
       if (const auto* groups = t->groups()) {
+        NPUKIT_RETURN_IF_ERROR(
+            budget.ChargeVector(Cat(where, " groups"), groups, sizeof(fb::Group)));
         if (groups->size() > groups_left) {
-          return DataCorrupt(Cat("npu_sim blob: expected at most ", kMaxGroups, " groups"));
+          return DataCorrupt(Cat("npu_sim blob: ", where, " groups: expected at most ", kMaxGroups,
+                                 " in all"));
         }
         groups_left -= groups->size();
         for (const fb::Group* g : *groups) {
@@ -152,7 +195,6 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
       p.tasks.push_back(std::move(task));
     }
   }
-  p.code = Copied(blob->code());
   return p;
 }
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 #include <vector>
+
+#include "devices/npu_sim/blob/npu_blob_generated.h"
 
 namespace npukit::npu {
 namespace {
@@ -93,6 +96,53 @@ TEST(Blob, EveryTruncationIsRefused) {
   for (std::size_t n = 0; n < bytes.size(); n += 7) {
     const auto q = Unpack(std::span(bytes).first(n));
     EXPECT_FALSE(q.ok() && Check(*q).ok() && q->code == Legal().code) << n;
+  }
+}
+
+// Small blobs that name one part from many places.
+TEST(Blob, SharedPartsDoNotUnfoldWithoutEnd) {
+  using flatbuffers::FlatBufferBuilder;
+  using flatbuffers::Offset;
+  constexpr std::size_t kTimes = 5000;
+  struct Parts {
+    std::vector<Offset<fb::Tensor>> inputs, outputs;
+    std::vector<Offset<fb::Task>> tasks;
+  };
+  const auto tensors = [](FlatBufferBuilder& b, std::size_t times) {
+    const auto dims = b.CreateVector(std::vector<std::int64_t>(16, 1));
+    return std::vector(times, fb::CreateTensor(b, static_cast<std::uint8_t>(DType::kF32), dims));
+  };
+  const struct {
+    std::string field;  // what the message must name
+    std::function<void(FlatBufferBuilder&, Parts&)> fill;
+  } cases[] = {
+      {"tasks", [&](FlatBufferBuilder& b, Parts& p) { p.tasks.assign(kTimes, fb::CreateTask(b)); }},
+      {"task 0 name",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         p.tasks.assign(kTimes, fb::CreateTask(b, b.CreateString(std::string(40000, 'x'))));
+       }},
+      {"task 0 groups",
+       [&](FlatBufferBuilder& b, Parts& p) {
+         const std::vector<fb::Group> groups(2000);
+         p.tasks.assign(kTimes, fb::CreateTask(b, 0, b.CreateVectorOfStructs(groups)));
+       }},
+      {"inputs", [&](FlatBufferBuilder& b, Parts& p) { p.inputs = tensors(b, kTimes); }},
+      {"outputs", [&](FlatBufferBuilder& b, Parts& p) { p.outputs = tensors(b, kTimes); }},
+      {"dims", [&](FlatBufferBuilder& b, Parts& p) { p.inputs = tensors(b, 40); }},
+  };
+  for (const auto& c : cases) {
+    FlatBufferBuilder b;
+    Parts p;
+    c.fill(b, p);
+    const auto inputs = b.CreateVector(p.inputs), outputs = b.CreateVector(p.outputs);
+    const auto tasks = b.CreateVector(p.tasks);
+    fb::FinishBlobBuffer(b, fb::CreateBlob(b, kBlobVersion, 32, 0, 0, 0, 0, 0, 0, 0, inputs,
+                                           outputs, tasks, 0));
+    const auto q = Unpack(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
+    ASSERT_FALSE(q.ok()) << c.field;
+    EXPECT_EQ(q.status().code(), npukit::Code::kDataCorrupt);
+    EXPECT_NE(q.status().message().find(c.field + ": expected parts that fit"), std::string::npos)
+        << c.field << ": " << q.status().message();
   }
 }
 
@@ -218,6 +268,74 @@ TEST(Check, RefusesBadStretchesAndHugeWork) {
     Words(p, 6)[6] = Words(p, 6)[7] =
         1 << 30;  // counts with strides 0: no byte too far, but no end either
   }));
+}
+
+Group Tiles(std::uint32_t tiles0, std::uint32_t tiles1) {
+  Group g;
+  g.tiles0 = tiles0;
+  g.tiles1 = tiles1;
+  return g;
+}
+
+// One body of 64 elements for all groups, and a prologue that fills `prologue_bytes`.
+using Groups = std::vector<Group>;
+Program Tiled(std::vector<Groups> tasks, std::int32_t prologue_bytes = 0) {
+  Program p;
+  p.buffers = {.l1_bytes = 1 << 20, .ub_bytes = 65536};
+  if (prologue_bytes > 0) p.Emit(Fill{.mem = kL1, .len = prologue_bytes, .type = kI8});
+  const Code prologue = p.CodeSince(0);
+  const std::size_t begin = p.code.size();
+  p.Emit(Unary{.len = 64});
+  const Code body = p.CodeSince(begin);
+  for (Groups& groups : tasks) {
+    for (Group& g : groups) {
+      g.prologue = prologue;
+      g.body = body;
+    }
+    p.tasks.push_back({"t", groups, 0});
+  }
+  return p;
+}
+
+std::string Refusal(const Program& p) {
+  const Status s = Check(p);
+  EXPECT_TRUE(s.ok() || s.code() == npukit::Code::kDataCorrupt);
+  return std::string(s.message());
+}
+
+TEST(Check, RefusesEmptyBodies) {
+  for (const std::uint32_t tiles : {1u, 4u, UINT32_MAX}) {
+    Program p = Tiled({Groups{Tiles(tiles, tiles)}}, 1000);
+    p.tasks[0].groups[0].body.count = 0;
+    EXPECT_EQ(Refusal(p), "npu_sim blob: task 0 (t) group 0: body: expected at least one "
+                          "instruction");
+  }
+}
+
+// A body of 64 elements costs 64 + 64 (the instruction) + 64 (the tile): 2^42 of it are 2^42 / 192
+// = 2.29e10 tiles.
+TEST(Check, CountsTilesWhateverTheyDo) {
+  EXPECT_EQ(Refusal(Tiled({Groups{Tiles(1 << 20, 21000)}})), "");  // 2.20e10
+  EXPECT_NE(Refusal(Tiled({Groups{Tiles(1 << 20, 22000)}})), "");  // 2.31e10
+  EXPECT_NE(Refusal(Tiled({Groups{Tiles(UINT32_MAX, UINT32_MAX)}})), "");
+}
+
+TEST(Check, SumsWorkOverGroupsAndTasks) {
+  const Group most = Tiles(1 << 20, 12000);  // 1.26e10 tiles: more than half
+  EXPECT_EQ(Refusal(Tiled({Groups{most}})), "");
+  EXPECT_NE(Refusal(Tiled({Groups{most, most}})).find("task 0 (t) group 1"), std::string::npos);
+  EXPECT_NE(Refusal(Tiled({Groups{most}, Groups{most}})).find("task 1 (t) group 0"),
+            std::string::npos);
+  // 4 * 2^62 tiles are 0 in 64 bits.
+  const Group half = Tiles(1u << 31, 1u << 31);
+  EXPECT_NE(Refusal(Tiled({Groups{half, half, half, half}})), "");
+}
+
+// 2^19 bytes in each of 2^23 tiles are 2^42, and the body comes on top.
+TEST(Check, CountsThePrologueForEveryTile) {
+  EXPECT_EQ(Refusal(Tiled({Groups{Tiles(1 << 22, 1)}}, 1 << 19)), "");
+  EXPECT_NE(Refusal(Tiled({Groups{Tiles(1 << 22, 2)}}, 1 << 19)), "");
+  EXPECT_EQ(Refusal(Tiled({Groups{Tiles(1 << 22, 2)}})), "");
 }
 
 TEST(Isa, WordCountsAreThoseOfThePage) {

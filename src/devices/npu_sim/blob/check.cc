@@ -11,9 +11,14 @@ namespace npukit::npu {
 namespace {
 
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
-constexpr double kMaxWork = 0x1p42;  // element operations of one run: days, no useful program
+// Of one run, in element operations: hours to days, no useful program. Doubles are exact up to it
+// and do not wrap beyond it, so a sum that passes is the true one.
+constexpr double kMaxWork = 0x1p42;
+constexpr double kDispatchWork = 64;  // of a tile or an instruction that does next to nothing
 constexpr std::uint64_t kMaxChecked =
     1u << 26;  // instructions checked, shared stretches counted each time
+
+constexpr std::string_view kTooMuchWork = "more work than any program has";
 
 class Checker {
  public:
@@ -32,13 +37,23 @@ class Checker {
         if (group.tiles0 < 1 || group.tiles1 < 1) {
           return DataCorrupt(Cat(where_, ": expected at least one tile"));
         }
+        if (group.body.count == 0) {
+          return DataCorrupt(Cat(where_, ": body: expected at least one instruction"));
+        }
         tiles_[0] = group.tiles0;
         tiles_[1] = group.tiles1;
+        const double tiles = static_cast<double>(group.tiles0) * group.tiles1;
+        // So the tiles of a program are countable too: run/ adds them up in 64 bits.
+        if (!AddWork(kDispatchWork * tiles)) {
+          return DataCorrupt(Cat(where_, ": ", group.tiles0, " x ", group.tiles1, " tiles: ",
+                                 kTooMuchWork));
+        }
+        // A prologue runs on every core that takes tiles of the group, and again for every range of
+        // them that it takes: at most once per tile.
         prologue_ = true;
-        NPUKIT_RETURN_IF_ERROR(Stretch(group.prologue, 1));
+        NPUKIT_RETURN_IF_ERROR(Stretch(group.prologue, tiles));
         prologue_ = false;
-        NPUKIT_RETURN_IF_ERROR(
-            Stretch(group.body, static_cast<double>(group.tiles0) * group.tiles1));
+        NPUKIT_RETURN_IF_ERROR(Stretch(group.body, tiles));
       }
     }
     return OkStatus();
@@ -63,8 +78,7 @@ class Checker {
       failed_.clear();
       elements_ = 1;
       Visit(w, [&](const auto& x) { Instruction(x); });
-      if (failed_.empty() && (work_ += elements_ * times) > kMaxWork)
-        failed_ = "more work than any program has";
+      if (failed_.empty() && !AddWork((elements_ + kDispatchWork) * times)) failed_ = kTooMuchWork;
       if (!failed_.empty()) {
         return DataCorrupt(
             Cat(where_, " instruction ", index_, " ", OpcodeName(op_), ": ", failed_));
@@ -73,6 +87,9 @@ class Checker {
     }
     return OkStatus();
   }
+
+  // False once the program's tasks, groups and tiles so far are too much together.
+  bool AddWork(double work) { return (work_ += work) <= kMaxWork; }
 
   void Fail(std::string_view what, std::string_view expected, std::int64_t found) {
     if (failed_.empty()) failed_ = Cat(what, ": expected ", expected, ", found ", found);

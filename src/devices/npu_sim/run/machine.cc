@@ -114,7 +114,7 @@ void Core::Poison(std::byte value) {
 }
 
 std::uint64_t TileCount(const npu::Task& task) {
-  std::uint64_t n = 0;
+  std::uint64_t n = 0;  // does not wrap: blob/check.cc bounds the tiles of a program
   for (const npu::Group& g : task.groups) n += std::uint64_t{g.tiles0} * g.tiles1;
   return n;
 }
