@@ -15,7 +15,14 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+// The flags, else NPUKIT_LOG: off, error; info; debug.
+Progress::Level LevelOf(const Options& options) {
+  const char* log = std::getenv("NPUKIT_LOG");
+  const std::string_view level = log == nullptr ? "" : log;
+  if (options.verbose) return Progress::Level::kEverything;
+  if (options.quiet || level == "off" || level == "error") return Progress::Level::kSilent;
+  return level == "debug" ? Progress::Level::kEverything : Progress::Level::kNormal;
+}
 
 }  // namespace
 
@@ -41,13 +48,9 @@ int ExitCode(const Status& status) {
   return kFailed;
 }
 
-Context::Context(const Options& options) : options_(options) {
+Context::Context(const Options& options)
+    : options_(options), level_(LevelOf(options)), progress_(RealEnv(), level_) {
   Env& env = RealEnv();
-  start_ns_ = said_ns_ = env.NowNs();
-  const char* log = std::getenv("NPUKIT_LOG");
-  const std::string_view level = log == nullptr ? "" : log;
-  quiet_ = options.quiet || level == "off" || level == "error";
-  verbose_ = options.verbose || level == "debug";
   kit_.env = &env;
   kit_.lowerings = devices::MakeLowerings();
   kit_.open_device = [](const std::string& name, const hal::OpenOptions& o) {
@@ -55,21 +58,11 @@ Context::Context(const Options& options) : options_(options) {
   };
   kit_.tool = report::ToolText();
   kit_.progress = [this](std::string_view what, int done, int total) {
-    Progress(what, done, total);
+    progress_.Set(what, done, total);
   };
   kit_.note = [this](const std::string& line) {
-    if (!quiet_) Say(line);
+    if (level_ != Progress::Level::kSilent) Say(line);
   };
-}
-
-// Nothing for what takes less than two seconds; then a line a second at most. -v says everything.
-void Context::Progress(std::string_view what, int done, int total) {
-  if (quiet_) return;
-  const std::int64_t now = kit_.env->NowNs();
-  if (!verbose_ && (now - start_ns_ < 2 * kSecond || now - said_ns_ < kSecond)) return;
-  said_ns_ = now;
-  const std::string count = total > 0 ? fmt::format(" {}/{}", done, total) : "";
-  fmt::print(stderr, "{:7.1f} s  {}{}\n", static_cast<double>(now - start_ns_) / 1e9, what, count);
 }
 
 void Context::Say(const std::string& line) const {
@@ -99,7 +92,7 @@ Result<lab::ModelOptions> Context::ModelOptionsOf() const {
   if (!options_.target.empty()) {
     NPUKIT_ASSIGN_OR_RETURN(o.profile, lab::LoadTarget(*kit_.env, options_.target, options_.set));
   } else if (!options_.set.empty()) {
-    NPUKIT_ASSIGN_OR_RETURN(o.profile, lab::LoadTarget(*kit_.env, "host", options_.set));
+    NPUKIT_ASSIGN_OR_RETURN(o.profile, lab::DefaultTarget(*kit_.env, o.path, options_.set));
   }
   NPUKIT_ASSIGN_OR_RETURN(o.host_profile, lab::LoadTarget(*kit_.env, "host", {}));
   return o;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "lab/verbs.h"
 
 namespace npukit::cli {
@@ -47,14 +48,11 @@ class Context {
  private:
   void Say(const std::string& line) const;
   int Write(const std::string& text, int code) const;
-  void Progress(std::string_view what, int done, int total);
 
   const Options& options_;
   lab::Kit kit_;
-  std::int64_t start_ns_ = 0;
-  std::int64_t said_ns_ = 0;
-  bool quiet_ = false;
-  bool verbose_ = false;
+  const Progress::Level level_;
+  Progress progress_;
 };
 
 }  // namespace npukit::cli

@@ -81,7 +81,6 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
                    const CompileOptions& options, CompileResult& result) {
   const std::string shapes = ShapesText(g);
   const Goal goal = GoalOf(profile, options);
-  bool cpu_wanted = options.cpu_only_program || goal == Goal::kCpuOnly;
   const auto emit = [&](const Partition& partition, std::string_view what) -> Status {
     LowerOptions lower;
     if (options.progress) {
@@ -100,13 +99,13 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
     NPUKIT_RETURN_IF_ERROR(RefuseOffNpu(partition, options));
     if (UsesNpu(partition, devices)) {
       NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program"));
-    } else {
+    } else {  // the CPU's own program, with the reasons
       result.warnings.push_back(Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
                                     "; npukit check says why"));
-      cpu_wanted = true;
+      return emit(partition, "CPU program");
     }
   }
-  if (!cpu_wanted) return OkStatus();
+  if (!options.cpu_only_program && goal != Goal::kCpuOnly) return OkStatus();
   NPUKIT_ASSIGN_OR_RETURN(const Partition partition,
                           MakePartition(g, profile, devices, Goal::kCpuOnly));
   return emit(partition, "CPU program");
@@ -140,6 +139,10 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
 
 Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile,
                           const LoweringList& devices, const CompileOptions& options) {
+  if (options.shapes.size() > 1) {
+    return InvalidArgument(Cat("check looks at one set of shapes at a time, found ",
+                               options.shapes.size(), "; call it once for each --shape"));
+  }
   CheckResult result;
   const std::map<std::string, tensor::Dims> as_it_is;
   NPUKIT_ASSIGN_OR_RETURN(

@@ -80,7 +80,7 @@ class Test:
 
     def refused(self, code, said, *words, env=None, stdout=subprocess.PIPE):
         """Bad input: the exit code, one line on standard error that says `said`, nothing on standard output."""
-        result = self.run(*words, code=code, env=env, stdout=stdout)
+        result = self.run(*words, code=code, env={"NPUKIT_LOG": "error", **(env or {})}, stdout=stdout)  # no progress
         lines = result.stderr.splitlines()
         self.check(len(lines) == 1 and lines[0].startswith("npukit: ") and said in lines[0],
                    f"npukit {' '.join(map(str, words))}: expected one line with {said!r}, found {result.stderr!r}")

@@ -67,7 +67,7 @@ def test_models(t, model):
         flipped[i // 8] ^= 1 << (i % 8)
         path = write(t, "flipped.onnx", bytes(flipped))
         result = subprocess.run([t.program, "check", path, "-t", "kirin9030", "--shape", SHAPE], capture_output=True, text=True,
-                                check=False, timeout=60)
+                                check=False, timeout=60, env={**os.environ, "NPUKIT_LOG": "error"})
         t.check(result.returncode in (0, 1, 2), f"bit {i}: exit code {result.returncode}: {result.stderr}")
         t.check(result.returncode != 2 or len(result.stderr.splitlines()) == 1, f"bit {i}: one line: {result.stderr!r}")
 
@@ -148,7 +148,7 @@ def test_places(t, model, package):
     os.makedirs(out)
     old = write(t, os.path.join("full", "out.npk"), b"what was there before")
     result = subprocess.run([t.program, *compile_words, "-o", old], capture_output=True, text=True, check=False,
-                            preexec_fn=small_files)
+                            preexec_fn=small_files, env={**os.environ, "NPUKIT_LOG": "error"})
     t.equal(result.returncode, 3, f"a disk that fills up: {result.stderr}")
     t.equal(len(result.stderr.splitlines()), 1, f"one line: {result.stderr}")
     t.equal(os.listdir(out), ["out.npk"], "no temporary file is left")

@@ -196,6 +196,14 @@ def test_cache(t, model):
     t.check(np.array_equal(np.load(t.path("c1", "out_y.npy")), np.load(t.path("c2", "out_y.npy"))), "and never used")
 
 
+def test_progress(t, model):
+    words = ["bench", model, "-d", "CPU", "--shape", SHAPE, "--budget-ms", 2600]
+    said = t.run(*words).stderr
+    t.check(re.search(r"^ +2\.\d s  measuring$", said, re.M), f"after two seconds it says what it does: {said!r}")
+    t.equal(t.run(*words, "-q").stderr, "", "-q: nothing")
+    t.check("reading the model" in t.run("check", model, "--shape", SHAPE, "-v", code=1).stderr, "-v: every step")
+
+
 def test_help(t):
     overview = t.run("help").stdout
     for verb in ("bench", "check", "compile", "info", "run", "targets"):
@@ -218,6 +226,7 @@ def main():
     test_bench(t, model, package)
     test_strict(t, model)
     test_cache(t, model)
+    test_progress(t, model)
     t.finish()
 
 
