@@ -21,7 +21,7 @@ enum class FactKind : std::uint8_t {
   kText,
   kNumbers,
   kTexts
-};                                          // in the order of FactValue
+};  // in the order of FactValue
 std::string_view FactKindName(FactKind k);  // "a number", "a list of texts": for messages
 struct FactDef {
   std::string_view key;

@@ -23,8 +23,9 @@ struct Fixture {
         {.dtype = DType::kF32, .dims = {2, 3}, .place = Place::kScratch, .offset = 64},
         {.dtype = DType::kF32, .dims = {2, 3}, .place = Place::kOutput, .index = 0},
     };
-    blob.steps = {{.op = "add", .name = "a", .attrs = {}, .epilogue = {}, .inputs = {0, 1}, .outputs = {2}},
-                  {.op = "relu", .name = "b", .attrs = {}, .epilogue = {}, .inputs = {2}, .outputs = {3}}};
+    blob.steps = {
+        {.op = "add", .name = "a", .attrs = {}, .epilogue = {}, .inputs = {0, 1}, .outputs = {2}},
+        {.op = "relu", .name = "b", .attrs = {}, .epilogue = {}, .inputs = {2}, .outputs = {3}}};
     blob.inputs = {0};
     blob.outputs = {3};
     blob.weights = 1;
@@ -42,7 +43,8 @@ hal::DevicePtr OpenCpu(bool virtual_clock = false, int threads = 2) {
   return *d;
 }
 
-hal::Work MakeWork(hal::Device& device, hal::ExecutablePtr exe, std::vector<float>& x, std::vector<float>& y) {
+hal::Work MakeWork(hal::Device& device, hal::ExecutablePtr exe, std::vector<float>& x,
+                   std::vector<float>& y) {
   const tensor::Type type = tensor::Type::Tensor(DType::kF32, tensor::Dims{2, 3});
   hal::Work w;
   w.inputs = {{*device.Import({x.data(), x.size() * 4}), 0, type}};
@@ -78,7 +80,8 @@ TEST(CpuDevice, KeepsManyWorksOfOneExecutableApart) {
         const float v = static_cast<float>(t * 100 + i);
         std::vector<float> x(6, v), y(6, -1);
         const hal::FencePtr fence = *device->Submit(MakeWork(*device, exe, x, y));
-        if (!fence->Wait().ok() || y != std::vector<float>{v + 1, v > 1 ? v - 1 : 0, v + 10, v + 1, v > 1 ? v - 1 : 0, v + 10}) {
+        if (!fence->Wait().ok() || y != std::vector<float>{v + 1, v > 1 ? v - 1 : 0, v + 10, v + 1,
+                                                           v > 1 ? v - 1 : 0, v + 10}) {
           bad.fetch_add(1);
         }
       }
@@ -128,12 +131,14 @@ TEST(CpuDevice, RefusesBindingsThatDoNotFit) {
   };
   EXPECT_EQ(code([](hal::Work& w) { w.inputs[0].offset = 4; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.outputs[0].offset = UINT64_MAX; }), Code::kInvalidArgument);
-  EXPECT_EQ(code([](hal::Work& w) { w.inputs[0].type.dtype = DType::kI32; }), Code::kInvalidArgument);
+  EXPECT_EQ(code([](hal::Work& w) { w.inputs[0].type.dtype = DType::kI32; }),
+            Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.inputs[0].buffer = nullptr; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.inputs.clear(); }), Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.scratch.buffer = nullptr; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work& w) { w.scratch.offset = 64; }), Code::kInvalidArgument);
-  EXPECT_EQ(code([&](hal::Work& w) { w.executable = *OpenCpu()->Load(Write(f.blob), f.weights); }), Code::kInvalidArgument);
+  EXPECT_EQ(code([&](hal::Work& w) { w.executable = *OpenCpu()->Load(Write(f.blob), f.weights); }),
+            Code::kInvalidArgument);
   EXPECT_EQ(code([](hal::Work&) {}), Code::kOk);
 }
 
@@ -156,7 +161,8 @@ TEST(CpuExecutable, RefusesBlobsThatWouldReachOutsideTheirMemory) {
   };
   EXPECT_EQ(code([](Fixture&) {}), Code::kOk);
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[2].offset = 128; }), Code::kDataCorrupt);
-  EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[2].offset = UINT64_MAX - 63; }), Code::kDataCorrupt);
+  EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[2].offset = UINT64_MAX - 63; }),
+            Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[2].offset = 4; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[2].dims = {2, 4}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[0].dims = {INT64_MAX, 3}; }), Code::kDataCorrupt);
@@ -166,18 +172,21 @@ TEST(CpuExecutable, RefusesBlobsThatWouldReachOutsideTheirMemory) {
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[1].dims = {4}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.tensors[1].index = 7; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.weights.clear(); }), Code::kDataCorrupt);
-  EXPECT_EQ(code([](Fixture& f) { f.weights[0].bytes = f.weights[0].bytes.first(8); }), Code::kDataCorrupt);
+  EXPECT_EQ(code([](Fixture& f) { f.weights[0].bytes = f.weights[0].bytes.first(8); }),
+            Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].inputs = {0, 9}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].inputs = {0}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].outputs = {0}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].outputs = {}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].op = "conv2d"; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].op = "nothing_known"; }), Code::kUnsupported);
-  EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].attrs = {{"alpha", 1.0f}}; }), Code::kDataCorrupt);
+  EXPECT_EQ(code([](Fixture& f) { f.blob.steps[0].attrs = {{"alpha", 1.0f}}; }),
+            Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.outputs = {0}; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.scratch_bytes = UINT64_MAX; }), Code::kDataCorrupt);
   EXPECT_EQ(code([](Fixture& f) { f.blob.scratch_bytes = 129; }), Code::kDataCorrupt);
-  EXPECT_EQ(code([](Fixture& f) { f.blob.steps[1].outputs = {2}; }), Code::kDataCorrupt);  // onto its own input
+  EXPECT_EQ(code([](Fixture& f) { f.blob.steps[1].outputs = {2}; }),
+            Code::kDataCorrupt);  // onto its own input
 }
 
 TEST(CpuExecutable, SurvivesEveryByteOfADamagedBlob) {
@@ -198,7 +207,8 @@ TEST(CpuExecutable, SurvivesEveryByteOfADamagedBlob) {
     }
   }
   for (std::size_t n = 0; n < good.size(); n += 7) {
-    EXPECT_FALSE(device->Load(std::span(good).first(n), f.weights).ok() && n < good.size() / 2) << n;
+    EXPECT_FALSE(device->Load(std::span(good).first(n), f.weights).ok() && n < good.size() / 2)
+        << n;
   }
 }
 
@@ -207,7 +217,8 @@ TEST(CpuReference, RunsAnOperatorNoKernelTakes) {
   // fp64 has no kernel.
   auto x = Value::Allocate(DType::kF64, {2, 3, 4});
   for (double& v : x->as_mutable<double>()) v = static_cast<double>(random.Int(-5, 5));
-  ExpectLikeReference({.op = &op::relu, .attrs = {}, .epilogue = {}, .inputs = {{.value = *x}}}, "reference");
+  ExpectLikeReference({.op = &op::relu, .attrs = {}, .epilogue = {}, .inputs = {{.value = *x}}},
+                      "reference");
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ using tensor::Value;
 Result<ops::Attrs> ToAttrs(const BlobAttrs& in) {
   ops::Attrs out;
   for (const auto& [name, value] : in) {
-    if (out.Find(name) != nullptr) return DataCorrupt(Cat("attribute ", Printable(name), " is given twice"));
+    if (out.Find(name) != nullptr)
+      return DataCorrupt(Cat("attribute ", Printable(name), " is given twice"));
     out.Set(name, value);
   }
   return out;
@@ -21,19 +22,24 @@ Result<ops::Attrs> ToAttrs(const BlobAttrs& in) {
 Result<const ops::OpDef*> FindDef(const std::string& name) {
   const ops::OpDef* def = ops::FindOp(name);
   if (def == nullptr) {
-    return Unsupported(Cat("no operator ", Printable(name), " in this build; update npukit or compile the model again"));
+    return Unsupported(Cat("no operator ", Printable(name),
+                           " in this build; update npukit or compile the model again"));
   }
-  if (def->reference == nullptr || def->infer == nullptr) return Unsupported(Cat("operator ", name, " has no reference"));
+  if (def->reference == nullptr || def->infer == nullptr)
+    return Unsupported(Cat("operator ", name, " has no reference"));
   return def;
 }
 
 // Numbers are read in place, so they must be aligned like numbers.
 bool IsAligned(const void* p, tensor::DType t) {
   const int bytes = tensor::DTypeBits(t) / 8;
-  return bytes <= 1 || reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes > 8 ? 8 : bytes) == 0;
+  return bytes <= 1 ||
+         reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes > 8 ? 8 : bytes) ==
+             0;
 }
 
-Result<Operand> ToOperand(const Blob& blob, std::uint32_t index, std::span<const hal::WeightView> weights) {
+Result<Operand> ToOperand(const Blob& blob, std::uint32_t index,
+                          std::span<const hal::WeightView> weights) {
   const BlobTensor& t = blob.tensors[index];
   Operand o;
   o.present = true;
@@ -42,16 +48,24 @@ Result<Operand> ToOperand(const Blob& blob, std::uint32_t index, std::span<const
   o.layout = t.layout;
   o.groups = t.groups;
   switch (t.place) {
-    case Place::kInput: o.slot = {kFirstBoundaryBase + t.index, 0}; break;
-    case Place::kOutput: o.slot = {kFirstBoundaryBase + static_cast<std::uint32_t>(blob.inputs.size()) + t.index, 0}; break;
-    case Place::kScratch: o.slot = {kScratchBase, t.offset}; break;
+    case Place::kInput:
+      o.slot = {kFirstBoundaryBase + t.index, 0};
+      break;
+    case Place::kOutput:
+      o.slot = {kFirstBoundaryBase + static_cast<std::uint32_t>(blob.inputs.size()) + t.index, 0};
+      break;
+    case Place::kScratch:
+      o.slot = {kScratchBase, t.offset};
+      break;
     case Place::kWeight: {
       const std::span<const std::byte> bytes = weights[t.index].bytes;
       NPUKIT_ASSIGN_OR_RETURN(const std::uint64_t need, PlacedBytes(t));
       if (bytes.size() < need) {
-        return DataCorrupt(Cat("weight ", t.index, ": expected ", need, " bytes, found ", bytes.size()));
+        return DataCorrupt(
+            Cat("weight ", t.index, ": expected ", need, " bytes, found ", bytes.size()));
       }
-      if (!IsAligned(bytes.data(), t.dtype)) return DataCorrupt(Cat("weight ", t.index, " is not aligned"));
+      if (!IsAligned(bytes.data(), t.dtype))
+        return DataCorrupt(Cat("weight ", t.index, " is not aligned"));
       o.constant = bytes.data();
       o.slot = SlotOf(bytes.data());
       break;
@@ -62,9 +76,12 @@ Result<Operand> ToOperand(const Blob& blob, std::uint32_t index, std::span<const
 
 bool Overlap(const Operand& a, const Operand& b) {
   const auto bytes = [](const Operand& o) {
-    return o.constant != nullptr ? 0 : *tensor::StorageBytes(o.dtype, static_cast<std::uint64_t>(o.count()));
+    return o.constant != nullptr
+               ? 0
+               : *tensor::StorageBytes(o.dtype, static_cast<std::uint64_t>(o.count()));
   };
-  return a.slot.base == b.slot.base && a.slot.offset < b.slot.offset + bytes(b) && b.slot.offset < a.slot.offset + bytes(a);
+  return a.slot.base == b.slot.base && a.slot.offset < b.slot.offset + bytes(b) &&
+         b.slot.offset < a.slot.offset + bytes(a);
 }
 
 // No kernel works in place: a result that shares bytes with what it is made from would be garbage.
@@ -76,7 +93,8 @@ Status CheckApart(const StepView& v) {
       }
     }
     for (std::size_t k = 0; k < i; ++k) {
-      if (Overlap(v.outputs[i], v.outputs[k])) return DataCorrupt(Cat("outputs ", k, " and ", i, " overlap"));
+      if (Overlap(v.outputs[i], v.outputs[k]))
+        return DataCorrupt(Cat("outputs ", k, " and ", i, " overlap"));
     }
   }
   return OkStatus();
@@ -84,8 +102,9 @@ Status CheckApart(const StepView& v) {
 
 }  // namespace
 
-Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<const hal::WeightView> weights,
-                              Preparation& prep, const target::Profile& profile) {
+Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step,
+                              std::span<const hal::WeightView> weights, Preparation& prep,
+                              const target::Profile& profile) {
   StepView v;
   NPUKIT_ASSIGN_OR_RETURN(v.def, FindDef(step.op));
   NPUKIT_ASSIGN_OR_RETURN(const ops::Attrs attrs, ToAttrs(step.attrs));
@@ -110,7 +129,8 @@ Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<
       input_types.emplace_back();
       continue;
     }
-    NPUKIT_ASSIGN_OR_RETURN(Operand o, ToOperand(blob, static_cast<std::uint32_t>(step.inputs[i]), weights));
+    NPUKIT_ASSIGN_OR_RETURN(Operand o,
+                            ToOperand(blob, static_cast<std::uint32_t>(step.inputs[i]), weights));
     input_types.push_back(Type::Tensor(o.dtype, o.dims));
     if (o.constant != nullptr && o.is_raw()) {
       constants[i] = Value::Borrow(o.dtype, o.dims, o.constant);
@@ -130,13 +150,14 @@ Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step, std::span<
   }
   NPUKIT_RETURN_IF_ERROR(CheckApart(v));
   std::vector<Type> inferred(output_types.size());
-  if (Status s = ops::Infer(*v.def, attrs, epilogue, input_types, constant_pointers, inferred); !s.ok()) {
+  if (Status s = ops::Infer(*v.def, attrs, epilogue, input_types, constant_pointers, inferred);
+      !s.ok()) {
     return DataCorrupt(s.message());
   }
   for (std::size_t i = 0; i < inferred.size(); ++i) {
     if (!(inferred[i] == output_types[i])) {
-      return DataCorrupt(Cat("output ", i, ": the operator gives ", inferred[i].ToString(), ", the blob says ",
-                             output_types[i].ToString()));
+      return DataCorrupt(Cat("output ", i, ": the operator gives ", inferred[i].ToString(),
+                             ", the blob says ", output_types[i].ToString()));
     }
   }
 
@@ -159,7 +180,8 @@ Result<std::shared_ptr<CpuExecutable>> CpuExecutable::Load(std::span<const std::
                                                            const target::Profile& profile) {
   NPUKIT_ASSIGN_OR_RETURN(const Blob blob, Read(bytes));
   if (blob.weights > weights.size()) {
-    return DataCorrupt(Cat("CPU blob: expected ", blob.weights, " weights, found ", weights.size()));
+    return DataCorrupt(
+        Cat("CPU blob: expected ", blob.weights, " weights, found ", weights.size()));
   }
   std::shared_ptr<CpuExecutable> exe(new CpuExecutable());
   exe->estimate_.kind = target::Kind::kModelled;
@@ -173,7 +195,8 @@ Result<std::shared_ptr<CpuExecutable>> CpuExecutable::Load(std::span<const std::
   for (std::size_t i = 0; i < blob.steps.size(); ++i) {
     const BlobStep& step = blob.steps[i];
     if (Status s = exe->AddStep(blob, step, weights, prep, profile); !s.ok()) {
-      return s.WithContext(Cat("CPU blob: step ", i, " (", Printable(step.op), ", node ", Printable(step.name), ")"));
+      return s.WithContext(Cat("CPU blob: step ", i, " (", Printable(step.op), ", node ",
+                               Printable(step.name), ")"));
     }
   }
   exe->scratch_bytes_ = blob.scratch_bytes + prep.workspace_bytes();
@@ -182,12 +205,13 @@ Result<std::shared_ptr<CpuExecutable>> CpuExecutable::Load(std::span<const std::
 
 Result<std::vector<Type>> CpuExecutable::Prepare(std::span<const Type> inputs) {
   if (inputs.size() != input_types_.size()) {
-    return InvalidArgument(Cat("cpu: expected ", input_types_.size(), " inputs, found ", inputs.size()));
+    return InvalidArgument(
+        Cat("cpu: expected ", input_types_.size(), " inputs, found ", inputs.size()));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!(inputs[i] == input_types_[i])) {
-      return Unsupported(Cat("cpu: input ", i, ": compiled for ", input_types_[i].ToString(), ", found ",
-                             inputs[i].ToString(), "; compile for this shape too"));
+      return Unsupported(Cat("cpu: input ", i, ": compiled for ", input_types_[i].ToString(),
+                             ", found ", inputs[i].ToString(), "; compile for this shape too"));
     }
   }
   return output_types_;
@@ -206,7 +230,8 @@ Status CpuExecutable::Run(const Frame& frame, const std::atomic<bool>* cancel,
       return Status(Code::kCancelled, Cat("cpu: cancelled before step ", i, " of ", calls_.size()));
     }
     if (Status s = calls_[i].call->Run(frame); !s.ok()) {
-      return s.WithContext(Cat("cpu: step ", i, " (", calls_[i].info.op, ", node ", Printable(calls_[i].info.name), ")"));
+      return s.WithContext(Cat("cpu: step ", i, " (", calls_[i].info.op, ", node ",
+                               Printable(calls_[i].info.name), ")"));
     }
     if (after != nullptr) (*after)(i);
   }

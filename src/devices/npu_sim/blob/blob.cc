@@ -75,8 +75,7 @@ Status UnpackTensors(const flatbuffers::Vector<TensorOffset>* from, std::string_
     const bool short_enough = !t->dims() || t->dims()->size() <= kMaxRank;
     tensor::Dims dims;
     if (short_enough) {
-      NPUKIT_ASSIGN_OR_RETURN(dims,
-                              budget.Numbers(Cat(what, " ", to->size(), " dims"), t->dims()));
+      NPUKIT_ASSIGN_OR_RETURN(dims, budget.Numbers(Cat(what, " ", to->size(), " dims"), t->dims()));
     }
     const auto dtype = static_cast<tensor::DType>(t->dtype());
     const auto count = tensor::ElementCount(dims);
@@ -183,8 +182,8 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
         NPUKIT_RETURN_IF_ERROR(
             budget.ChargeVector(Cat(where, " groups"), groups, sizeof(fb::Group)));
         if (groups->size() > groups_left) {
-          return DataCorrupt(Cat("npu_sim blob: ", where, " groups: expected at most ", kMaxGroups,
-                                 " in all"));
+          return DataCorrupt(
+              Cat("npu_sim blob: ", where, " groups: expected at most ", kMaxGroups, " in all"));
         }
         groups_left -= groups->size();
         for (const fb::Group* g : *groups) {

@@ -136,8 +136,8 @@ TEST(Blob, SharedPartsDoNotUnfoldWithoutEnd) {
     c.fill(b, p);
     const auto inputs = b.CreateVector(p.inputs), outputs = b.CreateVector(p.outputs);
     const auto tasks = b.CreateVector(p.tasks);
-    fb::FinishBlobBuffer(b, fb::CreateBlob(b, kBlobVersion, 32, 0, 0, 0, 0, 0, 0, 0, inputs,
-                                           outputs, tasks, 0));
+    fb::FinishBlobBuffer(
+        b, fb::CreateBlob(b, kBlobVersion, 32, 0, 0, 0, 0, 0, 0, 0, inputs, outputs, tasks, 0));
     const auto q = Unpack(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
     ASSERT_FALSE(q.ok()) << c.field;
     EXPECT_EQ(q.status().code(), npukit::Code::kDataCorrupt);
@@ -307,8 +307,9 @@ TEST(Check, RefusesEmptyBodies) {
   for (const std::uint32_t tiles : {1u, 4u, UINT32_MAX}) {
     Program p = Tiled({Groups{Tiles(tiles, tiles)}}, 1000);
     p.tasks[0].groups[0].body.count = 0;
-    EXPECT_EQ(Refusal(p), "npu_sim blob: task 0 (t) group 0: body: expected at least one "
-                          "instruction");
+    EXPECT_EQ(Refusal(p),
+              "npu_sim blob: task 0 (t) group 0: body: expected at least one "
+              "instruction");
   }
 }
 

@@ -45,8 +45,8 @@ class Checker {
         const double tiles = static_cast<double>(group.tiles0) * group.tiles1;
         // So the tiles of a program are countable too: run/ adds them up in 64 bits.
         if (!AddWork(kDispatchWork * tiles)) {
-          return DataCorrupt(Cat(where_, ": ", group.tiles0, " x ", group.tiles1, " tiles: ",
-                                 kTooMuchWork));
+          return DataCorrupt(
+              Cat(where_, ": ", group.tiles0, " x ", group.tiles1, " tiles: ", kTooMuchWork));
         }
         // A prologue runs on every core that takes tiles of the group, and again for every range of
         // them that it takes: at most once per tile.
