@@ -83,8 +83,14 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t limi
 }
 
 MaybeError WriteFile(const std::filesystem::path& path, std::string_view bytes) {
+  // Beside the file first, so that nothing half-written bears its name; a device or a pipe is
+  // written to as it is.
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(path, unknown).type();
+  const bool plain =
+      kind == std::filesystem::file_type::regular || kind == std::filesystem::file_type::not_found;
   std::filesystem::path part = path;
-  part += ".part";
+  if (plain) part += ".part";
   File file(std::fopen(part.c_str(), "wb"));
   if (!file) return BadInput(path.string() + ": cannot be written: " + Reason());
   bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
@@ -94,10 +100,10 @@ MaybeError WriteFile(const std::filesystem::path& path, std::string_view bytes) 
     reason = Reason();
   }
   std::error_code failed;
-  if (written) std::filesystem::rename(part, path, failed);
+  if (written && plain) std::filesystem::rename(part, path, failed);
   if (written && !failed) return std::nullopt;
   if (failed) reason = failed.message();
-  std::filesystem::remove(part, failed);
+  if (plain) std::filesystem::remove(part, failed);
   return Failed(path.string() + ": writing failed: " + reason);
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parse.h"
+#include "cli/progress.h"
 #include "report/print.h"
 
 namespace npukit::cli {
@@ -36,7 +37,7 @@ std::string Overview() {
 }
 
 int Usage(const std::string& message) {
-  fmt::print(stderr, "npukit: {}\n", message);
+  Put(stderr, fmt::format("npukit: {}\n", message));
   return kBadInput;
 }
 
@@ -52,18 +53,18 @@ int NoSuchVerb(std::string_view verb) {
 
 int Help(std::span<const char* const> words) {
   if (words.empty()) {
-    fmt::print("{}", Overview());
+    Put(stdout, Overview());
     return kFine;
   }
   const Command* c = FindCommand(words[0]);
   if (c == nullptr) return NoSuchVerb(words[0]);
-  fmt::print("{}", HelpText(*c));
+  Put(stdout, HelpText(*c));
   return kFine;
 }
 
 int Dispatch(std::span<const char* const> words) {
   if (words.empty()) {
-    fmt::print(stderr, "{}", Overview());
+    Put(stderr, Overview());
     return kBadInput;
   }
   const std::string_view verb = words[0];
@@ -71,7 +72,7 @@ int Dispatch(std::span<const char* const> words) {
   if (verb == "help") return Help(rest);
   if (verb == "--help" || verb == "-h") return Help({});
   if (verb == "--version") {
-    fmt::print("{}\n", report::ToolText());
+    Put(stdout, report::ToolText() + "\n");
     return kFine;
   }
   const Command* command = FindCommand(verb);
@@ -83,7 +84,7 @@ int Dispatch(std::span<const char* const> words) {
   const auto parsed = Parse(*command, rest);
   if (!parsed.ok()) return Usage(parsed.status().message());
   if (parsed->help) {
-    fmt::print("{}", HelpText(*command));
+    Put(stdout, HelpText(*command));
     return kFine;
   }
   Context context(parsed->options);

@@ -66,7 +66,7 @@ Context::Context(const Options& options)
 }
 
 void Context::Say(const std::string& line) const {
-  fmt::print(stderr, "npukit: {}\n", Printable(line, 4000));
+  Put(stderr, fmt::format("npukit: {}\n", Printable(line, 4000)));
 }
 
 int Context::Fail(const Status& status) const {

@@ -4,11 +4,20 @@
 
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 
 namespace npukit::cli {
 
+void Put(std::FILE* stream, std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
+}
+
 Progress::Progress(Env& env, Level level) : env_(env), level_(level), start_ns_(env.NowNs()) {
-  if (level_ != Level::kSilent) thread_ = std::thread([this] { Tick(); });
+  if (level_ == Level::kSilent) return;
+  try {
+    thread_ = std::thread([this] { Tick(); });
+  } catch (const std::system_error&) {  // no thread to be had: no progress lines, all else works
+  }
 }
 
 Progress::~Progress() {
@@ -34,7 +43,7 @@ void Progress::Tick() {
 
 void Progress::Print() {
   const double seconds = static_cast<double>(env_.NowNs() - start_ns_) / 1e9;
-  fmt::print(stderr, "{:7.1f} s  {}\n", seconds, text_);
+  Put(stderr, fmt::format("{:7.1f} s  {}\n", seconds, text_));
 }
 
 }  // namespace npukit::cli

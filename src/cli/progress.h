@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -12,6 +13,10 @@
 #include "base/env.h"
 
 namespace npukit::cli {
+
+// Writes as far as it goes: a stream that cannot be written (closed, full) is no reason to end the
+// program.
+void Put(std::FILE* stream, std::string_view text);
 
 class Progress {
  public:

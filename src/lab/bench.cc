@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -70,18 +71,24 @@ Status RepeatTogether(Env& env, const Prepared& p, int concurrency, const Plan& 
   std::mutex mutex;
   Status first_error;
   std::vector<std::thread> threads;
-  for (int i = 0; i < concurrency; ++i) {
-    threads.emplace_back([&] {
-      Samples own;
-      auto request = p.NewRequest();
-      Status s = request.ok() ? Repeat(env, **request, plan, own) : request.status();
-      const std::lock_guard lock(mutex);
-      samples.Add(own);
-      if (!s.ok() && first_error.ok()) first_error = s;
-    });
+  const auto one = [&] {
+    Samples own;
+    auto request = p.NewRequest();
+    Status s = request.ok() ? Repeat(env, **request, plan, own) : request.status();
+    const std::lock_guard lock(mutex);
+    samples.Add(own);
+    if (!s.ok() && first_error.ok()) first_error = s;
+  };
+  Status no_thread;
+  try {
+    for (int i = 0; i < concurrency; ++i) threads.emplace_back(one);
+  } catch (const std::system_error& e) {
+    no_thread = Status(Code::kOutOfMemory,
+                       Cat("thread ", threads.size() + 1, " of ", concurrency,
+                           " cannot be started: ", e.what(), "; ask for a smaller --concurrency"));
   }
   for (std::thread& t : threads) t.join();
-  return first_error;
+  return no_thread.ok() ? first_error : no_thread;
 }
 
 // "avx512_vnni" of "CPU avx512_vnni".

@@ -1,5 +1,8 @@
+#include <filesystem>
 #include <set>
+#include <system_error>
 
+#include "base/text.h"
 #include "lab/describe.h"
 #include "lab/verbs.h"
 #include "report/print.h"
@@ -9,6 +12,11 @@ namespace npukit::lab {
 Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options,
                                      const CompileOptions& compile_options) {
   const std::int64_t start = kit.env->NowNs();
+  std::error_code unknown;  // an output that is not there yet is no file twice
+  if (std::filesystem::equivalent(options.path, compile_options.output, unknown)) {
+    return InvalidArgument(Cat("-o ", Printable(compile_options.output, 400),
+                               ": that is the model itself; choose another file"));
+  }
   NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, options.path));
   const target::Profile& profile =
       options.profile.name.empty() ? options.host_profile : options.profile;

@@ -49,6 +49,8 @@ std::optional<ChannelAffine> MatchAffine(const ir::Graph& g, const ir::Node& n, 
   if (n.is_foreign() || !n.epilogue.empty()) return std::nullopt;
   ChannelAffine a;
   if (n.op == &op::batch_normalization) {
+    const std::size_t channel_axis = n.attrs.String("layout", "NCHW") == "NHWC" ? rank - 1 : 1;
+    if (channel_axis != axis) return std::nullopt;
     const tensor::Value* p[4];
     for (std::size_t i = 0; i < 4; ++i) {
       p[i] = F32(g, n.inputs[i + 1]);

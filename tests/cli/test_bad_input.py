@@ -36,6 +36,7 @@ def test_words(t, model):
     for shape in ("1x16x64x64", "in/x=", "in/x=1x16x64", "in/x=1x15x64x64", "in/x=1x16x0x64", "in/x=1x16x-1x64", "z=1x16x64x64",
                   "in/x=1x16x99999999999x99999999999"):
         r(2, "--shape", "compile", model, "-o", t.path("never.npk"), "--shape", shape)
+    r(2, "that is the model itself", "compile", model, "-o", model, "--shape", SHAPE)
     r(2, "given twice", "compile", model, "-o", t.path("never.npk"), "--shape", SHAPE, "--shape", SHAPE)
     r(2, "--shape in/x=1x16x736x736", "compile", model, "-o", t.path("never.npk"))
     r(2, "--shape in/x=1x16x736x736", "run", model)
@@ -47,6 +48,14 @@ def write(t, name, content):
     with open(path, "wb") as f:
         f.write(content)
     return path
+
+
+def test_streams(t, model):
+    """Streams that cannot be written change neither the exit code nor end in a crash."""
+    for words, code in (("run nofile", 2), (f"check {model} -t host --frobnicate", 2), (f"run {model} --shape {SHAPE} -v", 0)):
+        for redirect in ("2>/dev/full", "2>&-"):
+            done = subprocess.run(f"{t.program} {words} {redirect} >/dev/null", shell=True, check=False, stdin=subprocess.DEVNULL)
+            t.equal(done.returncode, code, f"npukit {words} {redirect}")
 
 
 def test_models(t, model):
@@ -164,6 +173,7 @@ def main():
     t = common.Test(__doc__)
     model = common.small_network(t.path("small.onnx"))
     test_words(t, model)
+    test_streams(t, model)
     test_models(t, model)
     package = test_packages(t, model)
     test_inputs(t, package)
