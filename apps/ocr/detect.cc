@@ -20,7 +20,9 @@ float ShorterSide(const cv::RotatedRect& box) { return std::min(box.size.width, 
 int UsedSide(double side, int limit) {
   const int strides = std::max(1, static_cast<int>(std::lround(side / kStride)));
   const double whole = strides * kStride;
-  const double used = std::abs(whole - side) <= side / 20 ? whole : std::max(1.0, std::round(side));
+  // At least one stride: the network sees nothing in less.
+  const double used =
+      std::abs(whole - side) <= side / 20 ? whole : std::max<double>(kStride, std::round(side));
   return std::min(static_cast<int>(used), limit);
 }
 
