@@ -1,5 +1,7 @@
 #include "compile/lowering.h"
 
+#include "base/text.h"
+
 namespace npukit::compile {
 
 std::string_view PrecisionName(Precision p) {
@@ -12,6 +14,11 @@ std::string_view PrecisionName(Precision p) {
       return "int8";
   }
   return "fp32";
+}
+
+Result<target::Account> Lowering::AccountOf(std::span<const std::byte>, const target::Profile&,
+                                            target::Relief, bool) const {
+  return Unsupported(Cat(device(), " has no model of where its time goes"));
 }
 
 }  // namespace npukit::compile

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "target/account.h"
 #include "target/estimate.h"
 #include "target/profile.h"
 #include "target/verdict.h"
@@ -59,6 +61,12 @@ class Lowering {
   // node is supported.
   virtual Result<Lowered> Lower(const ir::Graph& g, const target::Profile& p,
                                 const LowerOptions& o) const = 0;
+  // Where the time of one run of a blob that Lower gave goes, on any profile of the same buffers,
+  // as if what `relief` names cost nothing. A pure function of its arguments. Spans only when asked
+  // for. kUnsupported: the device has no model of it.
+  virtual Result<target::Account> AccountOf(std::span<const std::byte> blob,
+                                            const target::Profile& p, target::Relief relief,
+                                            bool spans) const;
 };
 
 using LoweringList = std::vector<std::shared_ptr<const Lowering>>;
