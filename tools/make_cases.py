@@ -10,132 +10,14 @@ import argparse
 import os
 import sys
 
+import network_cases
 import numpy as np
 import onnx
 import onnx_node_tests
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
+from case_writer import EDGE, FILES, INF, NAMES, NAN, NUMPY, ORT, R, case, i64, nhwc, ort, ort_nhwc, run_onnx
+from onnx import TensorProto
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ORT = f"onnxruntime {onnxruntime.__version__}"
-NUMPY = f"numpy {np.__version__}"
-INF, NAN = float("inf"), float("nan")
-
-NAMES = {np.dtype(k): v for k, v in {
-    np.float32: "fp32", np.float16: "fp16", np.float64: "fp64", np.int8: "int8", np.int16: "int16", np.int32: "int32",
-    np.int64: "int64", np.uint8: "uint8", np.uint16: "uint16", np.uint32: "uint32", np.uint64: "uint64",
-    np.bool_: "bool"}.items()}
-FILES = {}
-
-
-def number(x):
-    if isinstance(x, (np.bool_, bool)):
-        return str(int(x))
-    if np.issubdtype(type(x), np.integer):
-        return str(int(x))
-    if np.isnan(x):
-        return "nan"
-    if np.isinf(x):
-        return "inf" if x > 0 else "-inf"
-    text = str(x)
-    return text[:-2] if text.endswith(".0") else text
-
-
-def tensor(a):
-    if a is None:
-        return "-"
-    a = np.asarray(a)
-    if a.dtype.kind in "OSU":
-        name, values = "string", [str(v) for v in a.flatten()]
-    else:
-        name, values = NAMES[a.dtype], [number(v) for v in a.flatten()]
-    return " ".join([f"{name}[{','.join(map(str, a.shape))}]"] + values)
-
-
-def attribute(v):
-    if isinstance(v, (list, tuple)):
-        return "[" + ",".join(number(x) for x in v) + "]"
-    if isinstance(v, float):
-        return number(np.float32(v))
-    return str(v)
-
-
-def case(op, name, source, inputs, outputs=None, attrs=None, steps=(), refused=None, within=None):
-    lines = [f"case {name}", f"expected: {source}"]
-    if attrs:
-        lines.append("attr " + " ".join(f"{k}={attribute(v)}" for k, v in sorted(attrs.items())))
-    lines += [f"step {s}" for s in steps]
-    lines += ["in " + tensor(a) for a in inputs]
-    lines += ["out " + tensor(a) for a in outputs or []]
-    if refused:
-        lines.append("refused " + refused)
-    if within:
-        lines.append(f"within {within[0]} {within[1]}")
-    cases = FILES.setdefault(op, [])
-    if any(c.startswith(lines[0] + "\n") for c in cases):
-        raise SystemExit(f"{op}: two cases are called {name}")
-    cases.append("\n".join(lines) + "\n")
-
-
-def run_onnx(onnx_op, inputs, attrs, opset=21, reference=False):
-    """One node through onnxruntime (or ONNX's reference evaluator)."""
-    names = [f"i{k}" if a is not None else "" for k, a in enumerate(inputs)]
-    node = helper.make_node(onnx_op, names, ["y"], **{k: v for k, v in (attrs or {}).items()})
-    infos = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-             for n, a in zip(names, inputs) if a is not None]
-    out = onnx.ValueInfoProto(name="y")
-    model = helper.make_model(helper.make_graph([node], "g", infos, [out]), ir_version=10,
-                              opset_imports=[helper.make_opsetid("", opset)])
-    feed = {n: a for n, a in zip(names, inputs) if a is not None}
-    if reference:
-        return ReferenceEvaluator(model).run(None, feed)[0]
-    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True).graph.output[0]
-    if not inferred.type.tensor_type.elem_type:
-        inferred.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(inputs[0].dtype)
-    model.graph.output[0].CopyFrom(inferred)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, feed)[0]
-
-
-def ort(op, name, onnx_op, inputs, attrs=None, onnx_inputs=None, onnx_attrs=None, opset=21, **extra):
-    """A case whose result onnxruntime gives; onnx_inputs and onnx_attrs where ONNX spells the call otherwise."""
-    y = run_onnx(onnx_op, onnx_inputs or inputs, attrs if onnx_attrs is None else onnx_attrs, opset)
-    case(op, name, ORT, inputs, [y], attrs, **extra)
-
-
-def nhwc(a):
-    return np.ascontiguousarray(np.transpose(a, (0, 2, 3, 1)))
-
-
-def ort_nhwc(op, name, onnx_op, inputs, attrs, others=None):
-    """The same in layout NHWC: onnxruntime's NCHW result, transposed."""
-    y = run_onnx(onnx_op, inputs, attrs, 21)
-    moved = [nhwc(inputs[0])] + (inputs[1:] if others is None else others)
-    case(op, name, ORT + " (in NCHW, transposed)", moved, [nhwc(y)], dict(attrs, layout="NHWC"))
-
-
-class Random:
-    """Small multiples of 1/8: exact in fp16, short in text."""
-    def __init__(self, seed):
-        self.g = np.random.default_rng(seed)
-
-    def __call__(self, *shape, dtype=np.float32):
-        return (self.g.integers(-16, 17, shape) / 8).astype(dtype)
-
-    def ints(self, low, high, *shape, dtype=np.int64):
-        return self.g.integers(low, high, shape).astype(dtype)
-
-
-R = Random(20261130)
-EDGE = np.array([0, -0.0, 1, -1, 0.5, -3, 3, 6, -6, 88, -88, 1e-30, 3e38, -3e38, INF, -INF, NAN], np.float32)
-
-
-def i64(*v):
-    return np.array(v, np.int64)
 
 
 def unary():
@@ -559,6 +441,7 @@ def main():
     moves()
     spatial()
     algebra()
+    network_cases.write()
     for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
         case(op, name, source, inputs, outputs, attrs, within=within)
     stale = []

@@ -86,7 +86,7 @@ AttrValue AnyAttr(Source& r, const AttrDef& def) {
 
 Value AnyValue(Source& r, std::int64_t at) {
   if (r.Below(12) == 0) return Value();
-  if (at > 0 && r.Below(3) == 0) {
+  if ((at > 0 || r.Below(8) == 0) && r.Below(3) == 0) {
     const Ints v = r.List();
     return Value::FromVector(DType::kI64, {static_cast<std::int64_t>(v.size())}, v);
   }

@@ -51,6 +51,10 @@ Status WantNumber(const InferContext& c, std::size_t input) {
   return WantDType(c, input, IsNumber, "a number type");
 }
 
+Status WantBool(const InferContext& c, std::size_t input) {
+  return WantDType(c, input, [](DType t) { return t == DType::kBool; }, "bool");
+}
+
 Status WantSameDType(const InferContext& c, std::size_t a, std::size_t b) {
   const DType ta = c.inputs[a].dtype;
   const DType tb = c.inputs[b].dtype;
@@ -152,14 +156,41 @@ Status InferSameFloat(InferContext& c) {
   return InferSameAny(c);
 }
 
-Status InferBroadcast(InferContext& c) {
-  NPUKIT_RETURN_IF_ERROR(WantNumber(c, 0));
-  NPUKIT_RETURN_IF_ERROR(WantNumber(c, 1));
+namespace {
+
+Status InferBroadcastAny(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, 1));
   NPUKIT_ASSIGN_OR_RETURN(auto shape, BroadcastShapes(c.inputs[0].shape, c.inputs[1].shape));
   const DType t = c.inputs[0].dtype != DType::kUndefined ? c.inputs[0].dtype : c.inputs[1].dtype;
   c.outputs[0] = Type::Tensor(t, std::move(shape));
   return OkStatus();
+}
+
+}  // namespace
+
+Status InferBroadcast(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(WantNumber(c, 0));
+  NPUKIT_RETURN_IF_ERROR(WantNumber(c, 1));
+  return InferBroadcastAny(c);
+}
+
+Status InferLogical(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(WantBool(c, 0));
+  NPUKIT_RETURN_IF_ERROR(WantBool(c, 1));
+  NPUKIT_RETURN_IF_ERROR(InferBroadcastAny(c));
+  c.outputs[0].dtype = DType::kBool;
+  return OkStatus();
+}
+
+Status InferCompare(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(InferBroadcast(c));
+  c.outputs[0].dtype = DType::kBool;
+  return OkStatus();
+}
+
+Status InferEqual(InferContext& c) {
+  const bool bools = c.inputs[0].dtype == DType::kBool || c.inputs[1].dtype == DType::kBool;
+  return bools ? InferLogical(c) : InferCompare(c);
 }
 
 double CountOf(const Type& t) {
@@ -365,8 +396,19 @@ Status EvaluateUnary(EvalContext& c, InferFn infer, UnaryFn f) {
   return OkStatus();
 }
 
-Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers) {
-  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, InferBroadcast));
+Status EvaluateUnaryNumber(EvalContext& c, UnaryFn f, UnaryIntFn integers) {
+  if (IsRealFloat(c.inputs[0].dtype())) return EvaluateUnary(c, InferSameNumber, f);
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, InferSameNumber));
+  const Value& x = c.inputs[0];
+  const bool is_signed = tensor::IsSigned(x.dtype());
+  for (std::int64_t i = 0; i < x.count(); ++i) {
+    StoreBits(y, i, integers(LoadBits(x, i), is_signed));
+  }
+  return OkStatus();
+}
+
+Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers, InferFn infer) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, infer));
   const Value& a = c.inputs[0];
   const Value& b = c.inputs[1];
   const std::array<Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()),
@@ -385,6 +427,41 @@ Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers) {
     StoreBits(y, i, bits);
   });
   return defined ? OkStatus() : InvalidArgument("an integer is divided by zero");
+}
+
+namespace {
+
+template <class T>
+Order OrderOf(T a, T b) {
+  return a < b    ? Order::kLess
+         : a == b ? Order::kEqual
+         : a > b  ? Order::kGreater
+                  : Order::kUnordered;
+}
+
+}  // namespace
+
+Status EvaluateCompare(EvalContext& c, InferFn infer, bool (*holds)(Order order)) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, infer));
+  const Value& a = c.inputs[0];
+  const Value& b = c.inputs[1];
+  const std::array<Dims, 2> strides{BroadcastStrides(a.dims(), y.dims()),
+                                    BroadcastStrides(b.dims(), y.dims())};
+  const bool floats = IsRealFloat(a.dtype());
+  const bool is_signed = tensor::IsSigned(a.dtype());
+  ForEachIndex<2>(y.dims(), strides, [&](std::int64_t i, const auto* at) {
+    Order order = Order::kEqual;
+    if (floats) {
+      order = OrderOf(Load(a, at[0]), Load(b, at[1]));
+    } else {
+      const std::uint64_t x = LoadBits(a, at[0]);
+      const std::uint64_t z = LoadBits(b, at[1]);
+      order = is_signed ? OrderOf(static_cast<std::int64_t>(x), static_cast<std::int64_t>(z))
+                        : OrderOf(x, z);
+    }
+    StoreBits(y, i, holds(order));
+  });
+  return OkStatus();
 }
 
 }  // namespace npukit::ops

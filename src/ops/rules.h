@@ -27,6 +27,7 @@ bool IsNumber(tensor::DType t);  // IsRealFloat, or an integer of 8 bits or more
 
 Status WantFloat(const InferContext& c, std::size_t input);
 Status WantNumber(const InferContext& c, std::size_t input);
+Status WantBool(const InferContext& c, std::size_t input);
 Status WantSameDType(const InferContext& c, std::size_t a, std::size_t b);
 // int64 (or int32 where `or_int32`) list: rank 1 when the rank is known.
 Status WantIndexList(const InferContext& c, std::size_t input, bool or_int32);
@@ -50,6 +51,9 @@ Status InferSameAny(InferContext& c);     // result 0 has the type of input 0
 Status InferSameNumber(InferContext& c);  // ... which is a number
 Status InferSameFloat(InferContext& c);   // ... which is a floating type
 Status InferBroadcast(InferContext& c);   // two numbers of one dtype, shapes broadcast
+Status InferLogical(InferContext& c);     // ... two bools
+Status InferCompare(InferContext& c);     // two numbers of one dtype make a bool, shapes broadcast
+Status InferEqual(InferContext& c);       // ... or two bools
 
 // --- Cost
 // ------------------------------------------------------------------------------------------------------------
@@ -114,10 +118,17 @@ tensor::Dims BroadcastStrides(const tensor::Dims& from, const tensor::Dims& to);
 // element through `f` in double, rounded once.
 using UnaryFn = double (*)(double x, const Attrs& attrs);
 Status EvaluateUnary(EvalContext& c, InferFn infer, UnaryFn f);
+// The same for any number type: integers in 64 bits, wrapped to the type.
+using UnaryIntFn = std::uint64_t (*)(std::uint64_t x, bool is_signed);
+Status EvaluateUnaryNumber(EvalContext& c, UnaryFn f, UnaryIntFn integers);
 // Floats in double, rounded once; integers in 64 bits, wrapped to the type. `integers` returns
 // false where there is no answer (division by zero).
 using BinaryFn = double (*)(double a, double b);
 using BinaryIntFn = bool (*)(std::uint64_t a, std::uint64_t b, bool is_signed, std::uint64_t* y);
-Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers);
+Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers,
+                      InferFn infer = InferBroadcast);
+// How a stands to b; kUnordered where one of them is NaN.
+enum class Order : std::uint8_t { kLess, kEqual, kGreater, kUnordered };
+Status EvaluateCompare(EvalContext& c, InferFn infer, bool (*holds)(Order order));
 
 }  // namespace npukit::ops

@@ -1,0 +1,52 @@
+#include "base/text.h"
+#include "ops/rules.h"
+
+namespace npukit {
+namespace {
+
+using namespace ops;
+using tensor::Value;
+
+constexpr std::int64_t kMaxRank = 1024;
+
+Status Infer(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(WantIndexList(c, 1, false));
+  c.outputs[0] = tensor::Type::Tensor(c.inputs[0].dtype, std::nullopt);
+  if (c.constants[1] == nullptr || !c.inputs[0].shape) return OkStatus();
+  if (c.constants[1]->count() > kMaxRank)
+    return ResourceExhausted(Cat("the shape has ", c.constants[1]->count(), " sizes"));
+  const Ints wanted = tensor::ToInt64s(*c.constants[1]);
+  tensor::Shape shape;
+  for (const std::int64_t n : wanted) {
+    if (n < 0)
+      return InvalidArgument(Cat("shape [", JoinInts(wanted, ", "), "] has a negative size"));
+    shape.dims.push_back(tensor::Dim::Of(n));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(c.outputs[0].shape, BroadcastShapes(c.inputs[0].shape, shape));
+  return OkStatus();
+}
+
+Status Reference(EvalContext& c) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
+  const Value& x = c.inputs[0];
+  ForEachIndex<1>(y.dims(), {BroadcastStrides(x.dims(), y.dims())},
+                  [&](std::int64_t i, const auto* at) { CopyElement(y, i, x, at[0]); });
+  return OkStatus();
+}
+
+}  // namespace
+
+constinit const OpDef op::expand = {
+    .name = "expand",
+    .summary = "x repeated so that it has the shape that it and the list broadcast to",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = Infer,
+    .reference = Reference,
+    .cost = CostMove,
+    .loop = LoopShape::kMove,
+    .layout = LayoutRule::kFixed,
+    .foreign = {.onnx = "Expand", .tflite = "BROADCAST_TO", .nnrt = "OH_NN_OPS_BROADCAST_TO"},
+};
+
+}  // namespace npukit

@@ -1,0 +1,24 @@
+#include "ops/reduce.h"
+
+namespace npukit {
+namespace {
+
+using namespace ops;
+
+Status Reference(EvalContext& c) { return EvaluateReduce<EndOf<false>>(c); }
+
+}  // namespace
+
+constinit const OpDef op::reduce_min = {
+    .name = "reduce_min",
+    .summary = "smallest element over the named axes (all, when none is named)",
+    .attrs = kReduceAttrs,
+    .infer = InferReduce,
+    .reference = Reference,
+    .cost = ReduceCost,
+    .loop = LoopShape::kReduce,
+    .layout = LayoutRule::kAxes,
+    .foreign = {.onnx = "ReduceMin", .tflite = "REDUCE_MIN", .nnrt = "OH_NN_OPS_REDUCE_MIN"},
+};
+
+}  // namespace npukit
