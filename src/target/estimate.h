@@ -16,6 +16,8 @@ struct Estimate {
       energy_pj;  // per component: "cube", "vector", "sram", "dram", "cpu", ...
   std::map<std::string, double> busy_ns;  // per queue: "mte2", "cube", ...
   std::map<std::string, double> bytes;    // per memory: "dram_read", "dram_write", "l1", ...
+  // Queues standing still, by cause: "cube waits for data from mte1", ... Not kept in packages.
+  std::map<std::string, double> stalls_ns;
   double macs = 0;
   double total_energy_pj() const {
     double e = 0;
@@ -30,6 +32,7 @@ struct Estimate {
     for (const auto& [k, v] : o.energy_pj) energy_pj[k] += v;
     for (const auto& [k, v] : o.busy_ns) busy_ns[k] += v;
     for (const auto& [k, v] : o.bytes) bytes[k] += v;
+    for (const auto& [k, v] : o.stalls_ns) stalls_ns[k] += v;
     return *this;
   }
 };

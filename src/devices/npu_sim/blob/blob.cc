@@ -120,7 +120,8 @@ std::vector<std::byte> Pack(const Program& p) {
                           fb::Code(g.body.begin, g.body.count));
     }
     tasks.push_back(fb::CreateTask(b, b.CreateString(t.name.substr(0, kMaxName)),
-                                   b.CreateVectorOfStructs(groups), t.macs));
+                                   b.CreateVectorOfStructs(groups), t.macs,
+                                   t.compulsory_bytes));
   }
   const auto blob = fb::CreateBlob(
       b, kBlobVersion, p.accumulator_fp16_bits, p.buffers.l1_bytes, p.buffers.l0a_bytes,
@@ -178,6 +179,7 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
         task.name = t->name()->string_view().substr(0, kMaxName);
       }
       task.macs = t->macs();
+      task.compulsory_bytes = t->compulsory_bytes();
       if (const auto* groups = t->groups()) {
         NPUKIT_RETURN_IF_ERROR(
             budget.ChargeVector(Cat(where, " groups"), groups, sizeof(fb::Group)));

@@ -37,6 +37,8 @@ struct Task {
   std::string name;
   std::vector<Group> groups;
   std::uint64_t macs = 0;
+  // DRAM bytes that no order of work avoids: what it reads and writes, each once.
+  std::uint64_t compulsory_bytes = 0;
 };
 
 struct Program {

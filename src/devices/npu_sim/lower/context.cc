@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "base/hash.h"
@@ -205,8 +207,55 @@ void Context::AddGroup(std::int64_t tiles0, std::int64_t tiles1,
   task_groups_.push_back(g);
 }
 
+namespace {
+
+// DRAM bytes of a task's values, each once: from the first byte to the last that its tiles touch,
+// but no more than they move in all.
+std::uint64_t CompulsoryBytes(const npu::Program& p, const std::vector<npu::Group>& groups) {
+  struct Touched {
+    std::int64_t begin = 0, end = 0;
+    double moved = 0;
+  };
+  std::map<std::tuple<std::int32_t, std::int32_t, bool>, Touched> values;
+  for (const npu::Group& g : groups) {
+    const auto add = [&](const npu::Place& place, const npu::Copy& x,
+                         const std::int32_t(&stride)[3], bool write, double tiles) {
+      if (!npu::IsDram(place.mem)) return;
+      std::int64_t end = place.addr + x.bytes;
+      double moved = x.bytes * tiles;
+      for (int i = 0; i < 3; ++i) {
+        end += (std::int64_t{x.count[i]} - 1) * stride[i];
+        moved *= x.count[i];
+      }
+      end += (std::int64_t{g.tiles0} - 1) * place.step[0] +
+             (std::int64_t{g.tiles1} - 1) * place.step[1];
+      const auto [it, fresh] = values.try_emplace({place.mem, place.index, write});
+      Touched& t = it->second;
+      t.begin = fresh ? place.addr : std::min<std::int64_t>(t.begin, place.addr);
+      t.end = fresh ? end : std::max(t.end, end);
+      t.moved += moved;
+    };
+    for (const auto& [code, tiles] :
+         {std::pair{g.prologue, 1.0}, {g.body, 1.0 * g.tiles0 * g.tiles1}}) {
+      npu::ForEach(p, code, [&](const auto& x) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, npu::Copy>) {
+          add(x.src, x, x.src_stride, false, tiles);
+          add(x.dst, x, x.dst_stride, true, tiles);
+        }
+      });
+    }
+  }
+  double bytes = 0;
+  for (const auto& [key, t] : values)
+    bytes += std::min(t.moved, static_cast<double>(t.end - t.begin));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
 void Context::EndTask(std::uint64_t macs) {
   npu::Task t;
+  t.compulsory_bytes = CompulsoryBytes(program, task_groups_);
   t.name = std::move(task_name_);
   t.groups = std::move(task_groups_);
   t.macs = macs;

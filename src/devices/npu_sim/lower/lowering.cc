@@ -93,6 +93,13 @@ class NpuLowering final : public compile::Lowering {
     lowered.scratch_bytes = c.program.workspace_bytes;
     return lowered;
   }
+
+  Result<target::Account> AccountOf(std::span<const std::byte> blob, const target::Profile& p,
+                                    target::Relief relief, bool spans) const override {
+    NPUKIT_ASSIGN_OR_RETURN(const npu::Program program, npu::Unpack(blob));
+    NPUKIT_RETURN_IF_ERROR(npu::Check(program));
+    return npu::AccountProgram(program, p, relief, spans);
+  }
 };
 
 }  // namespace

@@ -126,9 +126,9 @@ TEST(Model, CoresShareOneDram) {
   const Task task{"t", {{4, 1, {}, p.CodeSince(0)}}, 0};
   const target::Estimate e = EstimateTask(p, task, r);
   // Each of two cores would need 2 * 2020 cycles alone, but together they move 256000 bytes, 8000
-  // ns; then latency and dispatch.
+  // ns, after the first head; then latency and dispatch.
   EXPECT_EQ(e.busy_ns.at("mte2"), 4040);
-  EXPECT_EQ(e.time_ns, 8000 + 1000 + 10000);
+  EXPECT_EQ(e.time_ns, 20 + 8000 + 1000 + 10000);
   EXPECT_EQ(e.energy_pj.at("dram"), 256000 * 50.0);
 }
 

@@ -34,8 +34,8 @@ target::Profile TestProfile() {
   for (const char* key :
        {"npu.head.cube_cycles", "npu.head.mte_cycles", "npu.head.vector_cycles", "npu.dispatch_us",
         "npu.inference_fixed_us", "npu.dram_latency_cycles", "npu.energy.dram_pj_per_byte",
-        "npu.energy.idle_mw", "npu.energy.mac_fp16_pj", "npu.energy.mac_int8_pj",
-        "npu.energy.sram_pj_per_byte", "npu.energy.vector_pj"}) {
+        "npu.head.issue_cycles", "npu.fixpipe", "npu.energy.idle_mw", "npu.energy.mac_fp16_pj",
+        "npu.energy.mac_int8_pj", "npu.energy.sram_pj_per_byte", "npu.energy.vector_pj"}) {
     number(key, 5);
   }
   for (const char* key : {"npu.cube.m_fp16", "npu.cube.k_fp16", "npu.cube.n_fp16",
