@@ -82,7 +82,7 @@ def test(everything=False, pattern=None):
     if not everything:
         good = ctest(tree, totals, selection)
         return summary(totals, good)
-    setup(("build", "all"))
+    setup(("build", "all", "networks"))
     # Eight threads for 60 s on one session and on eight: half of it on each device. The trees of the phone set cannot compile,
     # so the host tree writes their packages.
     folder = os.path.join(tree, "tests", "stress")

@@ -16,7 +16,9 @@ def parser():
 
     s = verbs.add_parser("setup", help="install what is missing (Debian, PyPI, npm), fetch models and photos into .cache/")
     s.add_argument("--dry-run", action="store_true", help="only print what would be installed")
-    s.add_argument("--all", action="store_true", help="also what ./dev test --all and ./dev check need (arm64, clang-format)")
+    s.add_argument("--networks", action="store_true", help="also real networks to test with (torch, 0.5 GB; weights, 0.4 GB)")
+    s.add_argument("--all", action="store_true",
+                   help="also what ./dev test --all and ./dev check need (arm64, clang-format, real networks)")
 
     s = verbs.add_parser("demo", help="from a fresh clone to the text on real photos, on the simulated NPU")
     s.add_argument("name", nargs="?", default="ocr", choices=["ocr"])
@@ -49,7 +51,8 @@ def main(argv):
             p.print_help()
             return 0
         if args.verb == "setup":
-            setup(("build", "all") if args.all else ("build",), dry_run=args.dry_run)
+            groups = ("build", "all", "networks") if args.all else ("build", "networks") if args.networks else ("build",)
+            setup(groups, dry_run=args.dry_run)
             return 0
         if args.verb == "demo":
             return demo.demo(args.target)

@@ -17,7 +17,11 @@ DEBIAN = {
               "libprotobuf-dev", "protobuf-compiler", "nlohmann-json3-dev", "libcli11-dev", "libfmt-dev", "libxxhash-dev",
               "libgtest-dev", "googletest", "libopencv-core-dev", "libopencv-imgproc-dev", "libopencv-imgcodecs-dev"],
     "all": ["g++-aarch64-linux-gnu", "qemu-user", "clang-format-19"],
+    # torch for the CPU: PyPI's wheel for this system brings CUDA along, five times the download (docs/dependencies.md).
+    "networks": ["python3-torch", "python3-torchvision", "python3-onnx"],
 }
+SYSTEM_PYTHON = "/usr/bin/python3"  # the one Debian's python3-torch belongs to
+EXPORTER = os.path.join(ROOT, "tools", "models")
 # Programs that satisfy a package when they did not come from Debian.
 PROGRAMS = {"git": "git", "g++": "g++", "cmake": "cmake", "ninja-build": "ninja", "ccache": "ccache"}
 # PyPI packages of the tests' environment, and of the demo's drawn line.
@@ -49,9 +53,9 @@ def missing_python():
     return [p for p in PYTHON if p not in have]
 
 
-def assets():
+def assets(groups):
     with open(os.path.join(ROOT, "tools", "devtool", "assets.json"), encoding="utf-8") as f:
-        return json.load(f)["packages"]
+        return [p for p in json.load(f)["packages"] if p.get("group", "build") in groups]
 
 
 def _sha256(path):
@@ -62,12 +66,31 @@ def _sha256(path):
     return h.hexdigest()
 
 
-def missing_assets():
+def missing_assets(groups):
     result = []
-    for package in assets():
+    for package in assets(groups):
         if any(not os.path.exists(os.path.join(CACHE, f["to"])) for f in package["files"]):
             result.append(package)
     return result
+
+
+def _exported(folder):
+    """Network -> hash of what the exporter writes, or of what it had written when it filled .cache/models."""
+    try:
+        with open(os.path.join(folder, "exports.json"), encoding="utf-8") as f:
+            return json.load(f)["sha256"]
+    except FileNotFoundError:
+        return {}
+
+
+def missing_exports(groups):
+    """Networks to export: not there yet, or made by an exporter that wrote something else."""
+    if "networks" not in groups:
+        return []
+    models = os.path.join(CACHE, "models")
+    there = _exported(models)
+    return [name for name, digest in _exported(EXPORTER).items()
+            if there.get(name) != digest or not os.path.exists(os.path.join(models, name + ".onnx"))]
 
 
 def _debian_like():
@@ -87,15 +110,16 @@ def _root(command, packages=()):
 def setup(groups=("build",), dry_run=False):
     """Returns True when nothing was missing."""
     if not _debian_like():
-        have = os.path.exists(venv_python()) and not missing_assets()
+        have = os.path.exists(venv_python()) and not missing_assets(groups) and not missing_exports(groups)
         if have and not dry_run:
             return True
         raise Failure("this system has no apt-get. Needed, by Debian's names: "
                       + " ".join(p for g in groups for p in DEBIAN[g]) + "; from PyPI, into .cache/venv: "
                       + " ".join(PYTHON) + "; see tools/devtool/assets.json for models and photos")
-    debian, python, packages = missing_debian(groups), missing_python(), missing_assets()
+    debian, python, packages = missing_debian(groups), missing_python(), missing_assets(groups)
+    networks = missing_exports(groups)
     hook = not _hook_installed()
-    if not debian and not python and not packages and not (hook and not dry_run):
+    if not debian and not python and not packages and not networks and not (hook and not dry_run):
         if dry_run:
             say("[dev] setup: nothing is missing")
         return True
@@ -106,6 +130,8 @@ def setup(groups=("build",), dry_run=False):
     for p in packages:
         say(f"[dev] to fetch into .cache: {', '.join(f['to'] for f in p['files'])} from {p['kind']} {p['name']} "
             f"{p['version']} ({p['licence']})")
+    if networks:
+        say("[dev] networks to export into .cache/models: " + ", ".join(networks))
     if dry_run:
         return False
     if debian:
@@ -119,9 +145,18 @@ def setup(groups=("build",), dry_run=False):
             f"installing {len(python)} Python packages", quiet=True)
     for p in packages:
         _fetch(p)
+    if networks:
+        _export(networks)
     if hook:
         _install_hook()
     return False
+
+
+def _export(networks):
+    models = os.path.join(CACHE, "models")
+    run([SYSTEM_PYTHON, os.path.join(EXPORTER, "export.py"), "--weights", os.path.join(CACHE, "weights"), "--out", models,
+         "--only"] + networks, f"exporting {len(networks)} networks")
+    shutil.copyfile(os.path.join(EXPORTER, "exports.json"), os.path.join(models, "exports.json"))
 
 
 def _fetch(package):
