@@ -50,33 +50,37 @@ DRAWN = "drawn_chinese_line.png"
 SAMPLE = os.environ.get("NPUKIT_E2E_SAMPLE", "0") != "0"
 
 
-def arguments(description):
+def arguments(description, more=None):
+    """more: adds a test's own arguments to the parser."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--npukit", help="the npukit program")
     parser.add_argument("--ocr", help="the npukit-ocr program")
     parser.add_argument("--work", required=True, help="folder for packages and outputs")
     parser.add_argument("--device", help="as npukit -d")
+    if more:
+        more(parser)
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     return args
 
 
 def model(network):
-    return _cached("models", f"ppocrv4_{network}.onnx")
+    return cached("models", f"ppocrv4_{network}.onnx")
 
 
 def keys():
-    return _cached("models", "ppocr_keys_v1.txt")
+    return cached("models", "ppocr_keys_v1.txt")
 
 
 def package(args, network):
     return os.path.join(args.work, network + ".npk")
 
 
-def _cached(*parts):
+def cached(*parts):
+    """A file ./dev setup fetches or makes; without it the test is skipped."""
     path = os.path.join(CACHE, *parts)
     if not os.path.exists(path):
-        skip(f".cache/{'/'.join(parts)} is missing: run ./dev setup")
+        skip(f".cache/{'/'.join(parts)} is missing: run ./dev setup --networks")
     return path
 
 
@@ -95,9 +99,9 @@ def photos(args):
     for name in truth():
         if name == DRAWN:
             paths.append(os.path.join(args.work, DRAWN))
-            draw_chinese_line.draw(_cached("fonts", "wqy-microhei.ttc")).save(paths[-1])
+            draw_chinese_line.draw(cached("fonts", "wqy-microhei.ttc")).save(paths[-1])
         else:
-            paths.append(_cached("photos", name))
+            paths.append(cached("photos", name))
     return paths
 
 
@@ -115,9 +119,15 @@ def run_json(command):
 
 
 def run_network(args, file, value, folder, extra):
-    """One inference through `npukit run`; `value` goes in and what comes out is returned."""
+    """One inference of a PP-OCR network, whose input is x."""
+    return infer(args, file, {"x": value}, folder, extra)
+
+
+def infer(args, file, inputs, folder, extra):
+    """One inference through `npukit run`; `inputs` go in by name, the one output and the report are returned."""
     os.makedirs(folder, exist_ok=True)
-    np.save(os.path.join(folder, "x.npy"), value)
+    for name, value in inputs.items():
+        np.save(os.path.join(folder, name + ".npy"), value)
     report = run_json([args.npukit, "run", file, "--inputs", folder, "--output-dir", os.path.join(folder, "out"), "--json"]
                       + extra)
     if len(report["outputs"]) != 1:
@@ -164,17 +174,19 @@ class Reference:
     def __init__(self):
         self._sessions = {}
 
-    def _session(self, network):
-        if network not in self._sessions:
+    def _session(self, file):
+        if file not in self._sessions:
             options = onnxruntime.SessionOptions()
             options.log_severity_level = 3
             options.intra_op_num_threads = len(os.sched_getaffinity(0))
-            self._sessions[network] = onnxruntime.InferenceSession(model(network), options,
-                                                                   providers=["CPUExecutionProvider"])
-        return self._sessions[network]
+            self._sessions[file] = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+        return self._sessions[file]
 
     def run(self, network, value):
-        return self._session(network).run(None, {"x": value})[0]
+        return self.run_file(model(network), {"x": value})
+
+    def run_file(self, file, inputs):
+        return self._session(file).run(None, inputs)[0]
 
 
 def compare(checks, name, found, expected, device):

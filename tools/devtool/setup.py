@@ -17,7 +17,7 @@ DEBIAN = {
               "libprotobuf-dev", "protobuf-compiler", "nlohmann-json3-dev", "libcli11-dev", "libfmt-dev", "libxxhash-dev",
               "libgtest-dev", "googletest", "libopencv-core-dev", "libopencv-imgproc-dev", "libopencv-imgcodecs-dev"],
     "all": ["g++-aarch64-linux-gnu", "qemu-user", "clang-format-19"],
-    # torch for the CPU: PyPI's wheel for this system brings CUDA along, five times the download (docs/dependencies.md).
+    # torch for the CPU: PyPI's wheel brings CUDA along (docs/dependencies.md).
     "networks": ["python3-torch", "python3-torchvision", "python3-onnx"],
 }
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one Debian's python3-torch belongs to
