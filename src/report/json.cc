@@ -125,6 +125,58 @@ Json SpecsJson(const std::vector<format::ValueSpec>& specs) {
   return j;
 }
 
+Json OpsJson(const std::vector<OpRow>& ops) {
+  Json j = Json::array();
+  for (const OpRow& o : ops) {
+    j.push_back({{"name", o.name},
+                 {"kind", o.kind},
+                 {"device", o.device},
+                 {"segment", o.segment},
+                 {"start_ms", o.start_ms},
+                 {"ms", o.ms},
+                 {"share", o.share},
+                 {"bound_ms", o.bound_ms},
+                 {"utilisation", o.utilisation},
+                 {"macs", o.macs},
+                 {"dram_bytes", o.dram_bytes},
+                 {"energy_mj", o.energy_mj}});
+  }
+  return j;
+}
+
+Json VerdictsJson(const std::vector<target::Verdict>& verdicts) {
+  Json j = Json::array();
+  for (const target::Verdict& v : verdicts) j.push_back(VerdictJson(v));
+  return j;
+}
+
+// The names in `nodes`, the milliseconds of each in `node_ms`.
+Json CauseJson(const CauseLine& c) {
+  Json nodes = Json::array(), ms = Json::array();
+  for (const auto& [name, value] : c.nodes) {
+    nodes.push_back(name);
+    ms.push_back(value);
+  }
+  return {{"code", c.code},   {"ms", c.ms},     {"kind", target::KindName(c.kind)},
+          {"share", c.share}, {"nodes", nodes}, {"node_ms", ms}};
+}
+
+Json AlternativeJson(const Alternative& a) {
+  return {{"device", a.device},
+          {"ms", a.ms},
+          {"program", a.program},
+          {"energy_mj", a.energy_mj},
+          {"kind", target::KindName(a.kind)}};
+}
+
+// snr_db is null where there is no error at all.
+Json ClosenessJson(const Closeness& c) {
+  return {{"max_abs", c.max_abs},
+          {"cosine", c.cosine},
+          {"snr_db", c.snr_db ? Json(*c.snr_db) : Json(nullptr)},
+          {"mismatched", c.mismatched}};
+}
+
 Json PairsJson(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Json j = Json::object();
   for (const auto& [key, value] : pairs) j[key] = value;
@@ -142,8 +194,7 @@ std::string ToJson(const Check& r) {
   j["model"] = r.model;
   AddTarget(j, r.target);
   j["shapes"] = ShapesJson(r.shapes);
-  j["verdicts"] = Json::array();
-  for (const target::Verdict& v : r.verdicts) j["verdicts"].push_back(VerdictJson(v));
+  j["verdicts"] = VerdictsJson(r.verdicts);
   j["compute_units"] = UnitsJson(r.compute_units);
   j["size"] = {{"bytes", r.bytes},
                {"restored_bytes", r.restored_bytes},
@@ -229,6 +280,7 @@ std::string ToJson(const Bench& r) {
   j["energy_mj"] = FigureJson(r.energy_mj, r.kind);
   j["power_mw"] = FigureJson(r.power_mw, r.kind);
   j["npu_utilisation"] = FigureJson(r.npu_utilisation, r.kind);
+  j["npu_busy"] = FigureJson(r.npu_busy, r.kind);
   j["compute_units"] = UnitsJson(r.compute_units);
   j["steps"] = Json::array();
   for (const BenchStep& s : r.steps) {
@@ -237,6 +289,7 @@ std::string ToJson(const Bench& r) {
                           {"ms", FigureJson(s.ms, r.kind)},
                           {"energy_mj", FigureJson(s.energy_mj, r.kind)}});
   }
+  j["ops"] = OpsJson(r.ops);
   j["outputs"] = TensorsJson(r.outputs);
   j["beats"] = nullptr;
   j["sustained"] = Json::array();
@@ -245,6 +298,99 @@ std::string ToJson(const Bench& r) {
   j["conditions"] = Json::object();
   j["off_npu"] = OrNull(r.off_npu);
   j["void"] = OrNull(r.void_reason);
+  return Finish(j);
+}
+
+std::string ToJson(const Explain& r) {
+  Json j = Start();
+  j["model"] = r.model;
+  AddTarget(j, r.target);
+  j["shapes"] = ShapesJson(r.shapes);
+  j["program"] = r.program;
+  j["devices"] = r.devices;
+  j["precision"] = r.precision;
+  j["kind"] = target::KindName(r.kind);
+  j["total_ms"] = r.total_ms;
+  j["energy_mj"] = r.energy_mj;
+  j["best_alternative"] =
+      r.alternatives.empty() ? Json(nullptr) : AlternativeJson(r.alternatives.front());
+  j["alternatives"] = Json::array();
+  for (const Alternative& a : r.alternatives) j["alternatives"].push_back(AlternativeJson(a));
+  j["bound_ms"] = {{"compute", r.compute_bound_ms}, {"memory", r.memory_bound_ms}};
+  j["causes"] = Json::array();
+  for (const CauseLine& c : r.causes) j["causes"].push_back(CauseJson(c));
+  j["remainder"] = r.remainder;
+  j["what_if"] = Json::array();
+  for (const WhatIf& w : r.what_if) {
+    j["what_if"].push_back({{"change", w.change},
+                            {"cause", OrNull(w.cause)},
+                            {"saves_ms", w.saves_ms},
+                            {"kind", target::KindName(w.kind)},
+                            {"new_verdicts", VerdictsJson(w.new_verdicts)}});
+  }
+  j["adopt"] = {{"latency", OrNull(r.adopt.latency)},
+                {"energy", OrNull(r.adopt.energy)},
+                {"heat", OrNull(r.adopt.heat)},
+                {"because", r.adopt.because}};
+  j["sensitive_to"] = Json::array();
+  for (const Sensitivity& s : r.sensitive_to) {
+    j["sensitive_to"].push_back({{"fact", s.fact},
+                                 {"flips_at", s.flips_at},
+                                 {"value", s.value},
+                                 {"unit", s.unit},
+                                 {"conclusion", s.conclusion},
+                                 {"becomes", s.becomes}});
+  }
+  j["assumed_facts"] = r.assumed_facts;
+  j["verdicts"] = VerdictsJson(r.verdicts);
+  j["compute_units"] = UnitsJson(r.compute_units);
+  j["ops"] = OpsJson(r.ops);
+  j["notes"] = r.notes;
+  return Finish(j);
+}
+
+std::string ToJson(const Compare& r) {
+  Json j = Start();
+  j["model"] = r.model;
+  AddTarget(j, r.target);
+  j["program"] = r.program;
+  j["device"] = r.device;
+  j["precision"] = r.precision;
+  j["reference"] = r.reference;
+  j["against"] = OrNull(r.against);
+  j["seed"] = r.seed;
+  j["inputs"] = TensorsJson(r.inputs);
+  j["min_cosine"] = r.min_cosine;
+  j["within"] = r.within();
+  j["outputs"] = Json::array();
+  for (const CompareOutput& o : r.outputs) {
+    Json one = {{"name", o.name}};
+    one.update(ClosenessJson(o.closeness));
+    one["within"] = o.within;
+    one["file"] = OrNull(o.file);
+    j["outputs"].push_back(std::move(one));
+  }
+  j["layers"] = Json::array();
+  for (const CompareLayer& l : r.layers) {
+    j["layers"].push_back({{"node", l.node},
+                           {"op", l.op},
+                           {"device", l.device},
+                           {"from", l.from},
+                           {"shape", l.shape},
+                           {"entire", ClosenessJson(l.entire)},
+                           {"single", ClosenessJson(l.single)},
+                           {"entire_within", l.entire_within},
+                           {"single_within", l.single_within},
+                           {"file", OrNull(l.file)}});
+  }
+  j["first_divergence"] = nullptr;
+  if (r.first_divergence) {
+    const Divergence& d = *r.first_divergence;
+    j["first_divergence"] = {
+        {"node", d.node}, {"column", d.column}, {"cosine", d.cosine}, {"layer", d.layer}};
+  }
+  j["compute_units"] = UnitsJson(r.compute_units);
+  j["notes"] = r.notes;
   return Finish(j);
 }
 
@@ -292,7 +438,7 @@ std::string ToJson(const TargetShow& r) {
   AddTarget(j, r.target);
   j["file"] = OrNull(r.file);
   j["facts"] = Json::array();
-  for (const FactLine& f : r.facts) {
+  for (const FactLine& f : r.target.facts) {
     j["facts"].push_back({{"key", f.key},
                           {"value", FactJson(f.value)},
                           {"unit", f.unit},

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "format/program.h"
+#include "target/account.h"
 #include "target/fact.h"
 #include "target/verdict.h"
 #include "tensor/type.h"
@@ -32,9 +33,19 @@ inline Figure Measured(double value, std::string unit) {
 using Shapes =
     std::vector<std::pair<std::string, tensor::Dims>>;  // input name and dims, in the model's order
 
+struct FactLine {
+  std::string key;
+  target::FactValue value;
+  std::string unit;
+  std::string source;
+  std::string ref;
+  std::string date;
+  std::string summary;
+};
 struct Target {
   std::string name;
   std::vector<std::string> set;  // --set key=value
+  std::vector<FactLine> facts;   // of its profile, with the changes: for reports, not in JSON
 };
 
 struct Check {
@@ -121,6 +132,22 @@ struct BenchStep {
   std::optional<Figure> energy_mj;
 };
 
+// One task of a device: a fused operator, or a layout change of its own. Modelled.
+struct OpRow {
+  std::string name;
+  std::string kind;    // "cube", "vector", "layout", "call"
+  std::string device;  // "NPU", "CPU"
+  int segment = 0;
+  double start_ms = 0;  // from the start of the run
+  double ms = 0;
+  double share = 0;        // of the run
+  double bound_ms = 0;     // roofline of the task alone
+  double utilisation = 0;  // of the device's peak multiply-adds, padding not counted
+  double macs = 0;
+  double dram_bytes = 0;
+  double energy_mj = 0;
+};
+
 struct Bench {
   std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
@@ -152,11 +179,133 @@ struct Bench {
   double bytes_copied_per_run = 0;
   std::optional<Figure> energy_mj;
   std::optional<Figure> power_mw;
-  std::optional<Figure> npu_utilisation;
+  std::optional<Figure> npu_utilisation;  // multiply-adds done on the NPU over its peak times time
+  std::optional<Figure> npu_busy;         // share of the time in which the NPU has a segment to run
   format::ComputeUnits compute_units;
-  std::vector<BenchStep> steps;  // --ops
-  std::vector<Tensor> outputs;   // --output-dir
-  std::string void_reason;       // "" when the reading is usable
+  std::vector<BenchStep> steps;           // --ops
+  std::vector<OpRow> ops;                 // --ops, of a modelled run
+  std::vector<target::Span> spans;        // when asked for: the timeline; not in JSON
+  std::vector<target::Verdict> verdicts;  // of the program that ran; not in JSON
+  std::vector<Tensor> outputs;            // --output-dir
+  std::string void_reason;                // "" when the reading is usable
+};
+
+// Where the time of a program goes. Causes are in the order in which they were taken away, each
+// with those before it already free; the last one is named by `remainder`: what the hardware bound
+// leaves. Their sum is total_ms.
+struct CauseLine {
+  std::string code;  // target::CauseName, or "hardware_bound"
+  double ms = 0;
+  target::Kind kind = target::Kind::kModelled;
+  double share = 0;                                   // of the total
+  std::vector<std::pair<std::string, double>> nodes;  // that pay most: name, ms
+};
+struct WhatIf {
+  std::string change;  // "dispatch costs nothing", "npu.op.conv2d.max_kernel = 5"
+  std::string cause;   // its code, "" for a changed fact
+  double saves_ms = 0;
+  target::Kind kind = target::Kind::kModelled;
+  std::vector<target::Verdict> new_verdicts;  // of the operators that move
+};
+struct Alternative {
+  std::string device;  // "CPU", "NPU,CPU"
+  std::string program;
+  double ms = 0;
+  double energy_mj = 0;
+  target::Kind kind = target::Kind::kModelled;
+};
+struct Adopt {  // the NPU instead of the CPU: "yes", "no", or "" when there is nothing to compare
+                // with
+  std::string latency, energy, heat;
+  std::string because;
+};
+struct Sensitivity {
+  std::string fact;
+  std::string unit;
+  double value = 0;        // assumed
+  double flips_at = 0;     // beyond this the answer is the other one
+  std::string conclusion;  // "latency", "energy"
+  std::string becomes;     // "yes", "no"
+};
+struct Explain {
+  std::string model;
+  Target target;
+  Shapes shapes;
+  std::string program;
+  std::string devices;
+  std::string precision;
+  target::Kind kind = target::Kind::kModelled;
+  double total_ms = 0;
+  double energy_mj = 0;
+  double compute_bound_ms = 0;  // every multiply-add at the device's peak
+  double memory_bound_ms = 0;   // weights, inputs and outputs once, at full DRAM bandwidth
+  std::vector<CauseLine> causes;
+  std::string remainder;  // the code of the last one
+  std::vector<WhatIf> what_if;
+  std::vector<Alternative> alternatives;  // other programs for the same inputs, the fastest first
+  Adopt adopt;
+  std::vector<Sensitivity> sensitive_to;  // the nearest first
+  int assumed_facts = 0;                  // that were tried
+  std::vector<target::Verdict> verdicts;
+  format::ComputeUnits compute_units;
+  std::vector<OpRow> ops;
+  std::vector<target::Span> spans;  // when asked for; not in JSON
+  std::vector<std::string> notes;
+};
+
+// How close values are to their reference.
+struct Closeness {
+  double max_abs = 0;  // over finite elements
+  double cosine = 1;
+  std::optional<double> snr_db;  // absent: no error at all
+  std::int64_t mismatched = 0;   // NaN or infinity against something else
+};
+struct CompareOutput {
+  std::string name;
+  Closeness closeness;
+  bool within = true;  // the limits
+  std::string file;    // reference: "" for the computed one
+};
+struct CompareLayer {
+  std::string node;
+  std::string op;
+  std::string device;  // "NPU", "CPU"
+  std::vector<std::string> from;
+  tensor::Dims shape;
+  Closeness entire;  // the device's own values from the network's input on
+  Closeness single;  // this layer alone, fed with the reference's values
+  bool entire_within = true;
+  bool single_within = true;
+  std::string file;  // reference: "" for the computed one
+};
+struct Divergence {
+  std::size_t layer = 0;  // index into layers
+  std::string node;
+  std::string column;  // "single", "entire": which fell below first
+  double cosine = 0;
+};
+struct Compare {
+  std::string model;
+  Target target;
+  std::string program;
+  std::string device;
+  std::string precision;
+  std::string reference;  // in words
+  std::string against;    // folder of dumped values, or ""
+  std::uint64_t seed = 0;
+  std::vector<Tensor> inputs;
+  double min_cosine = 0;
+  std::vector<CompareOutput> outputs;
+  std::vector<CompareLayer> layers;  // in order of running
+  std::optional<Divergence> first_divergence;
+  format::ComputeUnits compute_units;
+  std::vector<std::string> notes;
+  bool within() const {
+    for (const CompareOutput& o : outputs) {
+      if (!o.within) return false;
+    }
+    return true;
+  }
 };
 
 struct Info {
@@ -193,19 +342,9 @@ struct Targets {
   std::vector<TargetLine> targets;
 };
 
-struct FactLine {
-  std::string key;
-  target::FactValue value;
-  std::string unit;
-  std::string source;
-  std::string ref;
-  std::string date;
-  std::string summary;
-};
 struct TargetShow {
   Target target;
   std::string file;
-  std::vector<FactLine> facts;
 };
 
 }  // namespace npukit::report

@@ -7,25 +7,10 @@
 
 #include "report/print.h"
 #include "report/table.h"
+#include "report/words.h"
 
 namespace npukit::report {
 namespace {
-
-std::string TargetText(const Target& t) {
-  std::string text = t.name;
-  for (const std::string& s : t.set) text += fmt::format("  --set {}", Printable(s));
-  return text;
-}
-
-std::string Ms(double ms) { return fmt::format("{:.{}f} ms", ms, ms < 1 ? 4 : ms < 100 ? 2 : 1); }
-
-std::string Names(const std::vector<std::string>& names, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i)
-    text += fmt::format("{}{}", i ? "+" : "", Printable(names[i], 40));
-  if (names.size() > most) text += fmt::format("+{} more", names.size() - most);
-  return text;
-}
 
 constexpr std::string_view kCost = "costs_more_than_it_saves";
 
@@ -36,10 +21,6 @@ bool SameDecision(const target::Verdict& a, const target::Verdict& b) {
 std::string NodeName(const target::Verdict& v) {
   return v.from.empty() ? "(layout)" : Names(v.from, 2);
 }
-std::string OperatorName(const target::Verdict& v) {
-  return v.op.empty() ? Printable(v.foreign_op) : v.op;
-}
-
 std::string Limits(const target::Verdict& v) {
   std::string text = v.fact;
   if (!v.limit.empty()) text += fmt::format("{}{}", text.empty() ? "" : " = ", v.limit);
@@ -199,6 +180,11 @@ std::string ToText(const Bench& r) {
                      BytesText(r.bytes_copied_per_run));
   if (r.energy_mj) out += fmt::format("Energy per run: {}\n", FigureText(*r.energy_mj));
   if (r.power_mw) out += fmt::format("Power: {}\n", FigureText(*r.power_mw));
+  if (r.npu_utilisation) {
+    out += fmt::format("NPU: {:.1f}% of its peak multiply-adds, busy {:.1f}% of the time ({})\n",
+                       100 * r.npu_utilisation->value, r.npu_busy ? 100 * r.npu_busy->value : 0,
+                       target::KindName(r.npu_utilisation->kind));
+  }
   if (!r.steps.empty()) {
     Table steps({">segment", "device", ">time", ">energy"});
     for (const BenchStep& s : r.steps) {
@@ -207,6 +193,7 @@ std::string ToText(const Bench& r) {
     }
     out += steps.ToText("  ");
   }
+  if (!r.ops.empty()) out += OpsText(r.ops);
   if (!r.void_reason.empty()) out += fmt::format("Not usable: {}\n", r.void_reason);
   return out + ComputeUnitsLine(r.compute_units) + "\n";
 }
@@ -261,7 +248,7 @@ std::string ToText(const Targets& r) {
 std::string ToText(const TargetShow& r) {
   std::string out = fmt::format("{}  {}\n", TargetText(r.target), Printable(r.file, 400));
   Table table({"fact", ">value", "unit", "kind", "date", "source"});
-  for (const FactLine& f : r.facts) {
+  for (const FactLine& f : r.target.facts) {
     table.Add({f.key, FactText(f.value), f.unit, f.source, f.date, Printable(f.ref, 400)});
   }
   return out + table.ToText("  ");
