@@ -1,11 +1,46 @@
 #include "devices/cpu/lower/lowering.h"
 
 #include "base/text.h"
+#include "devices/cpu/blob/blob.h"
 #include "devices/cpu/lower/segment.h"
 #include "devices/cpu/model/model.h"
+#include "ir/node.h"
 
 namespace npukit::devices::cpu {
 namespace {
+
+// The work of one step of a blob from anywhere: what does not fit its operator is an error, since
+// cost functions trust their operands.
+Result<CallSize> SizeOf(const Blob& blob, const BlobStep& step) {
+  const ops::OpDef* def = ops::FindOp(step.op);
+  if (def == nullptr || def->infer == nullptr || def->cost == nullptr)
+    return Unsupported(Cat("no operator ", Printable(step.op), " in this build"));
+  ops::Attrs attrs;
+  for (const auto& [name, value] : step.attrs) attrs.Set(name, value);
+  std::vector<ops::EpilogueStep> epilogue;
+  for (const BlobEpilogueStep& e : step.epilogue) {
+    const ops::OpDef* op = ops::FindOp(e.op);
+    if (op == nullptr) return Unsupported(Cat("no operator ", Printable(e.op), " in this build"));
+    ops::Attrs own;
+    for (const auto& [name, value] : e.attrs) own.Set(name, value);
+    epilogue.push_back({op, std::move(own), e.operand, e.swapped});
+  }
+  const auto type = [&](std::uint32_t t) {
+    return tensor::Type::Tensor(blob.tensors[t].dtype, blob.tensors[t].dims);
+  };
+  std::vector<tensor::Type> inputs, outputs;
+  for (const std::int32_t t : step.inputs)
+    inputs.push_back(t < 0 ? tensor::Type() : type(static_cast<std::uint32_t>(t)));
+  for (const std::uint32_t t : step.outputs) outputs.push_back(type(t));
+  if (static_cast<int>(outputs.size()) != def->outputs)
+    return DataCorrupt(Cat("expected ", def->outputs, " outputs, found ", outputs.size()));
+  const std::vector<const tensor::Value*> unknown(inputs.size(), nullptr);
+  std::vector<tensor::Type> inferred(outputs.size());
+  if (const Status s = ops::Infer(*def, attrs, epilogue, inputs, unknown, inferred); !s.ok())
+    return DataCorrupt(s.message());
+  const ops::OpCost c = ops::Cost(*def, attrs, epilogue, inputs, outputs);
+  return CallSize{c.macs, c.vector_ops, c.bytes};
+}
 
 class CpuLowering final : public compile::Lowering {
  public:
@@ -29,9 +64,8 @@ class CpuLowering final : public compile::Lowering {
       return v;
     };
     if (n.is_foreign()) {
-      return refuse("unknown_operator", n.foreign_op,
-                    Cat("npukit has no operator for ", Printable(n.foreign_op)),
-                    "remove the operator from the model, or add it to src/ops");
+      const ir::ForeignReason why = ir::WhyForeign(n);
+      return refuse(why.code.c_str(), n.foreign_op, why.sentence, why.remedy.c_str());
     }
     if (n.op->reference == nullptr) {
       return refuse("unknown_operator", std::string(n.op->name),
@@ -88,6 +122,47 @@ class CpuLowering final : public compile::Lowering {
     out.estimate.kind = target::Kind::kModelled;
     for (const ir::Node& n : g.nodes) out.estimate += Cost(g, n, p);
     return out;
+  }
+
+  // One task per step. There is nothing to take away but the CPU itself: what its operators cost is
+  // one cause.
+  Result<target::Account> AccountOf(std::span<const std::byte> bytes, const target::Profile& p,
+                                    target::Relief relief, bool spans) const override {
+    NPUKIT_ASSIGN_OR_RETURN(const Blob blob, Read(bytes));
+    const target::Estimate dispatch = Roofline({}, p);
+    constexpr double kManyMacs = 1e12;
+    const double ns_per_mac =
+        (Roofline({kManyMacs, 0, 0}, p).time_ns - dispatch.time_ns) / kManyMacs;
+    target::Account account;
+    account.total.kind = target::Kind::kModelled;
+    for (const BlobStep& step : blob.steps) {
+      const auto size = SizeOf(blob, step);
+      if (!size.ok())
+        return size.status().WithContext(Cat("CPU blob: node ", Printable(step.name)));
+      target::TaskAccount task;
+      task.name = step.epilogue.empty() ? step.name : Cat(step.name, "+…");
+      task.kind = "call";
+      task.start_ns = account.total.time_ns;
+      task.estimate = Roofline(*size, p);
+      task.bound_ns = task.estimate.time_ns - dispatch.time_ns;
+      if (task.estimate.time_ns > 0)
+        task.utilisation = size->macs * ns_per_mac / task.estimate.time_ns;
+      if (relief.has(target::Cause::kCpuIslands)) {
+        const target::Kind kind = task.estimate.kind;
+        task.estimate = {};
+        task.estimate.kind = kind;
+        task.utilisation = task.bound_ns = 0;
+      }
+      account.total += task.estimate;
+      if (spans && account.spans.size() == target::kMaxSpans) {
+        ++account.spans_left_out;
+      } else if (spans) {
+        account.spans.push_back({"cpu", task.name, task.start_ns, task.estimate.time_ns,
+                                 static_cast<std::uint32_t>(account.tasks.size())});
+      }
+      account.tasks.push_back(std::move(task));
+    }
+    return account;
   }
 };
 
