@@ -7,6 +7,7 @@
 #include "compile/partition/partition.h"
 #include "compile/shapes.h"
 #include "ir/input_shapes.h"
+#include "ir/node.h"
 
 namespace npukit::compile {
 namespace {
@@ -20,9 +21,15 @@ Status RefuseForeign(const ir::Graph& g) {
     ++count;
   }
   if (first == nullptr) return OkStatus();
-  const std::string others = count == 1 ? "" : Cat(" (and ", count - 1, " more unknown nodes)");
-  return Unsupported(Cat("node \"", Printable(first->name), "\": unknown operator ",
-                         Printable(first->foreign_op), others, "; npukit check lists them all"));
+  ir::ForeignReason why = ir::WhyForeign(*first);
+  if (why.sentence.ends_with('.')) why.sentence.pop_back();
+  const std::string others =
+      count == 1 ? "" : Cat(" (and ", count - 1, " more that nothing can run)");
+  return Unsupported(Cat("node \"", Printable(first->name), "\": ",
+                         why.code == "unknown_operator"
+                             ? Cat("unknown operator ", Printable(first->foreign_op))
+                             : why.sentence,
+                         others, "; ", why.remedy, "; npukit check lists them all"));
 }
 
 Goal GoalOf(const target::Profile& profile, const CompileOptions& o) {

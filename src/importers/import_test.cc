@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "importers/onnx/model_builder_test.h"
 #include "importers/onnx/onnx.h"
+#include "ir/node.h"
 
 namespace npukit::importers::onnx {
 namespace {
@@ -45,7 +46,7 @@ std::string WhyForeign(const ModelBuilder& b) {
   const auto r = b.Import();
   if (!r.ok()) return "refused: " + r.status().message();
   for (const ir::Node& n : r->graph.nodes) {
-    if (n.is_foreign()) return std::string(n.attrs.String(kWhyForeign));
+    if (n.is_foreign()) return std::string(n.attrs.String(ir::kWhyForeign));
   }
   return "none";
 }
@@ -234,7 +235,7 @@ TEST(Import, KeepsUnknownOperatorsAsForeignNodesWithDeclaredTypes) {
   EXPECT_TRUE(n.is_foreign());
   EXPECT_EQ(n.foreign_op, "Mystery");
   EXPECT_EQ(n.attrs.Int("level"), 3);
-  EXPECT_EQ(n.attrs.String(kWhyForeign), "no operator of this name");
+  EXPECT_EQ(n.attrs.String(ir::kWhyForeign), "no operator of this name");
   EXPECT_EQ(r->graph.value(r->graph.outputs[0]).type.ToString(), "fp32[2, 5]");
 }
 

@@ -10,6 +10,21 @@
 
 namespace npukit::ir {
 
+// Attributes of a foreign node, strings: why it is one ("no operator of this name"), and, where
+// npukit has the operator but not in this form, what to do about it. Without the second the
+// operator is unknown.
+inline constexpr char kWhyForeign[] = "npukit.why_foreign";
+inline constexpr char kFormRemedy[] = "npukit.form_remedy";
+
+// Why no device runs a foreign node: the reason code of target/reasons.inc, a sentence, and what to
+// do.
+struct ForeignReason {
+  std::string code;
+  std::string sentence;
+  std::string remedy;
+};
+ForeignReason WhyForeign(const Node& n);
+
 // "node Conv_12 (conv2d)": how every message names a node. Safe for hostile names.
 std::string Describe(const Node& n);
 

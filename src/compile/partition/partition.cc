@@ -11,6 +11,7 @@
 #include "compile/partition/place.h"
 #include "compile/partition/subgraph.h"
 #include "compile/shapes.h"
+#include "ir/node.h"
 
 namespace npukit::compile {
 namespace {
@@ -51,11 +52,8 @@ target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Prof
                        const Lowering* npu, Goal goal, const std::string& shape_remedy) {
   target::Verdict v;
   if (n.is_foreign()) {
-    const std::string domain =
-        n.foreign_domain.empty() ? "" : Cat(" of domain \"", Printable(n.foreign_domain), "\"");
-    v = NotOnNpu(n, "unknown_operator",
-                 Cat("npukit does not know the operator ", Printable(n.foreign_op), domain, "."),
-                 "export the model without it, or add it to src/ops");
+    ir::ForeignReason why = ir::WhyForeign(n);
+    v = NotOnNpu(n, why.code, std::move(why.sentence), std::move(why.remedy));
   } else if (goal == Goal::kCpuOnly) {
     v.op = std::string(n.op->name);
     v.device = "CPU";

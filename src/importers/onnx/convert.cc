@@ -53,10 +53,12 @@ constexpr ops::AttrDef kKinds[] = {
     {"allowzero", ops::AttrKind::kInt},
     {"alpha", ops::AttrKind::kFloat},
     {"antialias", ops::AttrKind::kInt},
+    {"approximate", ops::AttrKind::kString},
     {"auto_pad", ops::AttrKind::kString},
     {"axes", ops::AttrKind::kInts},
     {"axis", ops::AttrKind::kInt},
     {"beta", ops::AttrKind::kFloat},
+    {"bias", ops::AttrKind::kFloat},
     {"broadcast", ops::AttrKind::kInt},
     {"ceil_mode", ops::AttrKind::kInt},
     {"coordinate_transformation_mode", ops::AttrKind::kString},
@@ -75,18 +77,24 @@ constexpr ops::AttrDef kKinds[] = {
     {"mode", ops::AttrKind::kString},
     {"nearest_mode", ops::AttrKind::kString},
     {"noop_with_empty_axes", ops::AttrKind::kInt},
+    {"num_outputs", ops::AttrKind::kInt},
     {"output_padding", ops::AttrKind::kInts},
+    {"paddings", ops::AttrKind::kInts},
     {"pads", ops::AttrKind::kInts},
     {"perm", ops::AttrKind::kInts},
     {"scales", ops::AttrKind::kFloats},
     {"shape", ops::AttrKind::kInts},
+    {"size", ops::AttrKind::kInt},
     {"spatial", ops::AttrKind::kInt},
+    {"split", ops::AttrKind::kInts},
+    {"stash_type", ops::AttrKind::kInt},
     {"start", ops::AttrKind::kInt},
     {"starts", ops::AttrKind::kInts},
     {"strides", ops::AttrKind::kInts},
     {"training_mode", ops::AttrKind::kInt},
     {"transA", ops::AttrKind::kInt},
     {"transB", ops::AttrKind::kInt},
+    {"upper", ops::AttrKind::kInt},
     {"value", ops::AttrKind::kTensor},
     {"value_float", ops::AttrKind::kFloat},
     {"value_floats", ops::AttrKind::kFloats},
@@ -104,7 +112,7 @@ bool IsOurs(std::string_view op) {
 
 // kGoOn, or foreign before anything was read.
 Result<Outcome> Examine(const SourceOp& op) {
-  if (!IsOurs(op.op)) return Outcome::Foreign("no operator of this name");
+  if (!IsOurs(op.op)) return Outcome::Unknown("no operator of this name");
   if (!op.odd_attrs.empty() || !op.bodies.empty()) {
     return Outcome::Foreign(
         Cat("attribute ", Printable(op.odd_attrs.empty() ? op.bodies[0].first : op.odd_attrs[0]),
@@ -114,7 +122,10 @@ Result<Outcome> Examine(const SourceOp& op) {
   for (const auto& [name, value] : op.attrs.all()) {
     const auto at = std::find_if(std::begin(kKinds), std::end(kKinds),
                                  [&](const auto& k) { return k.name == name; });
-    if (at != std::end(kKinds) && value.index() != static_cast<std::size_t>(at->kind)) {
+    if (at == std::end(kKinds)) continue;
+    const bool number = op.op == "Pad" && name == "value";  // a number in opsets before 11
+    const ops::AttrKind kind = number ? ops::AttrKind::kFloat : at->kind;
+    if (value.index() != static_cast<std::size_t>(kind)) {
       return InvalidArgument(
           Cat("attribute ", name, " holds a value of another kind than ", op.op, " has"));
     }
@@ -133,7 +144,7 @@ Result<Outcome> Convert(Emitter& e) {
     if (c.name == e.op.op) return c.import(e);
   }
   const ops::OpDef* def = ops::FindOnnxOp(e.op.op);
-  if (def == nullptr) return Outcome::Foreign(Cat("no operator of this name (was ", e.op.op, ")"));
+  if (def == nullptr) return Outcome::Unknown(Cat("no operator of this name (was ", e.op.op, ")"));
   for (const auto& [name, value] : e.op.attrs.all()) {
     const bool known = std::any_of(def->attrs.begin(), def->attrs.end(),
                                    [&](const auto& d) { return d.name == name; });

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "importers/onnx/onnx.h"
 #include "importers/onnx/source_op.h"
 #include "ir/node.h"
 
@@ -80,13 +79,14 @@ void Emitter::SetConstant(Value v) {
   info.constant = std::move(v);
 }
 
-Status Emitter::EmitForeign(const std::string& why) {
+Status Emitter::EmitForeign(const Outcome& why) {
   ir::Node node;
   node.foreign_domain = op.domain;
   node.foreign_op = op.op;
   node.name = op.name;
   node.attrs = op.attrs;
-  node.attrs.Set(kWhyForeign, why);
+  node.attrs.Set(ir::kWhyForeign, why.why);
+  if (why.kind == Outcome::Kind::kForeign) node.attrs.Set(ir::kFormRemedy, why.remedy);
   node.inputs = op.inputs;
   node.outputs = op.outputs;
   node.bodies = op.bodies;

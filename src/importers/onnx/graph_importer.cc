@@ -213,6 +213,7 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
     if (!id.ok()) return id.status().WithContext(where);
     op.outputs.push_back(*id);
   }
+  op.declared_outputs = op.outputs.size();
   const bool ours = op.domain.empty() && !model_.functions.contains(Cat(":", op.op));
   if (ours) {  // an output nobody reads is as good as absent: BatchNormalization of old files names
                // five
@@ -226,9 +227,9 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
   op.opset = ours ? opset->second : 0;
 
   emitter_.op = std::move(op);
-  Outcome outcome = Outcome::Foreign(Cat("operator of the domain ", Printable(emitter_.op.domain)));
+  Outcome outcome = Outcome::Unknown(Cat("operator of the domain ", Printable(emitter_.op.domain)));
   if (model_.functions.contains(Cat(emitter_.op.domain, ":", emitter_.op.op))) {
-    outcome = Outcome::Foreign("a local function of the model; functions are not expanded");
+    outcome = Outcome::Unknown("a local function of the model; functions are not expanded");
   } else if (ours) {
     const SourceOp original =
         emitter_.op;  // steps change it; a foreign node shows what the file says
@@ -239,11 +240,11 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
       return named ? converted.status() : converted.status().WithContext(where);
     }
     outcome = std::move(converted).value();
-    if (outcome.kind == Outcome::Kind::kForeign) emitter_.op = original;
+    if (outcome.kind == Outcome::Kind::kDone) return OkStatus();
+    emitter_.op = original;
   }
-  if (outcome.kind != Outcome::Kind::kForeign) return OkStatus();
   emitter_.op.inputs.insert(emitter_.op.inputs.end(), captured.begin(), captured.end());
-  return emitter_.EmitForeign(outcome.why);
+  return emitter_.EmitForeign(outcome);
 }
 
 Status GraphImporter::ImportOutputs(const pb::GraphProto& graph) {

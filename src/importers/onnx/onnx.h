@@ -18,10 +18,6 @@
 
 namespace npukit::importers::onnx {
 
-// Attribute of a foreign node that says why it is one ("no such operator here", "local function",
-// ...). A string.
-inline constexpr char kWhyForeign[] = "npukit.why_foreign";
-
 // `folder`: where external data may lie. kDataCorrupt: not an ONNX model, or one that contradicts
 // itself.
 Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const std::string& folder,

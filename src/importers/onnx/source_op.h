@@ -24,17 +24,24 @@ struct SourceOp {
   std::vector<std::string> odd_attrs;  // names of attributes that Attrs cannot hold
   std::vector<ir::ValueId> inputs;     // trailing absent ones are dropped
   std::vector<ir::ValueId> outputs;    // trailing ones that nobody reads are dropped
+  std::size_t declared_outputs = 0;    // those in the file, dropped ones too
   std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>> bodies;
 };
 
 // What became of a node: done (our nodes stand for it), go on (it was changed in place), or foreign
-// for a reason.
+// for a reason: npukit has no such operator (kUnknown), or has it but not in this form (kForeign;
+// then `remedy` says what to do).
 struct Outcome {
-  enum class Kind { kDone, kGoOn, kForeign } kind = Kind::kDone;
+  enum class Kind { kDone, kGoOn, kUnknown, kForeign } kind = Kind::kDone;
   std::string why;
-  static Outcome Done() { return {Kind::kDone, {}}; }
-  static Outcome GoOn() { return {Kind::kGoOn, {}}; }
-  static Outcome Foreign(std::string why) { return {Kind::kForeign, std::move(why)}; }
+  std::string remedy;
+  static Outcome Done() { return {Kind::kDone, {}, {}}; }
+  static Outcome GoOn() { return {Kind::kGoOn, {}, {}}; }
+  static Outcome Unknown(std::string why) { return {Kind::kUnknown, std::move(why), {}}; }
+  static Outcome Foreign(std::string why,
+                         std::string remedy = "export it in a form that src/ops/README.md lists") {
+    return {Kind::kForeign, std::move(why), std::move(remedy)};
+  }
 };
 
 // Adds our nodes in place of a SourceOp. Values that follow from constants alone are worked out on
@@ -65,7 +72,7 @@ class Emitter {
   // The node's first output is this constant.
   void SetConstant(tensor::Value v);
   // `op` as a node of its own, kept for what it is.
-  Status EmitForeign(const std::string& why);
+  Status EmitForeign(const Outcome& why);
 
  private:
   ir::Graph& g_;

@@ -95,6 +95,23 @@ Result<Outcome> SliceListsToInputs(Emitter& e) {
   return Outcome::GoOn();
 }
 
+Result<Outcome> PadListToInputs(Emitter& e) {
+  if (e.op.inputs.size() != 1) return Outcome::GoOn();
+  const char* name = e.op.opset < 2 ? "paddings" : "pads";
+  if (e.op.attrs.Find(name) == nullptr)
+    return InvalidArgument(Cat("attribute ", name, " is missing"));
+  tensor::DType t = e.Type(0).dtype;
+  if (t == tensor::DType::kUndefined) t = tensor::DType::kF32;
+  if (!tensor::IsFloat(t) || tensor::DTypeBits(t) < 16)
+    return Outcome::Foreign(Cat("x is ", tensor::DTypeName(t), " in an opset before 11"));
+  NPUKIT_ASSIGN_OR_RETURN(tensor::Value filler, tensor::Value::Allocate(t, {}));
+  tensor::StoreDouble(filler, 0, e.op.attrs.Float("value", 0));
+  e.op.inputs.push_back(e.Int64s(e.op.attrs.IntList(name)));
+  e.op.inputs.push_back(e.Add(std::move(filler)));
+  for (const char* done : {name, "value"}) e.op.attrs.Erase(done);
+  return Outcome::GoOn();
+}
+
 Result<Outcome> UpsampleToResize(Emitter& e) {
   if (e.op.inputs.size() == 1) {  // opset 7: an attribute
     const ops::Floats scales = e.op.attrs.FloatList("scales");

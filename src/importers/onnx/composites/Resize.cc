@@ -8,11 +8,13 @@ Result<Outcome> ImportResize(Emitter& e) {
   const ops::Attrs& a = e.op.attrs;
   const std::string_view mode = a.String("mode", "nearest");
   if (mode != "nearest" && mode != "linear")
-    return Outcome::Foreign(Cat("mode ", Printable(mode), " is not supported"));
+    return Outcome::Foreign(Cat("mode ", Printable(mode), " is not supported"),
+                            "use mode linear or nearest");
   if (a.String("coordinate_transformation_mode") == "tf_crop_and_resize") {
     return Outcome::Foreign("coordinate_transformation_mode tf_crop_and_resize is not supported");
   }
-  if (a.Int("antialias", 0) != 0) return Outcome::Foreign("antialias is not supported");
+  if (a.Int("antialias", 0) != 0)
+    return Outcome::Foreign("antialias is not supported", "resize without antialias");
   if (a.Find("axes") != nullptr) return Outcome::Foreign("attribute axes is not supported");
   if (a.String("keep_aspect_ratio_policy", "stretch") != "stretch") {
     return Outcome::Foreign("keep_aspect_ratio_policy is not supported");

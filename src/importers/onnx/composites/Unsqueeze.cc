@@ -4,7 +4,8 @@ namespace npukit::importers::onnx {
 
 Result<Outcome> ImportUnsqueeze(Emitter& e) {
   const Axes axes = ReadAxes(e, 1);
-  if (!axes.known) return Outcome::Foreign("axes is not a constant");
+  if (!axes.known)
+    return Outcome::Foreign("axes is not a constant", "export with axes that are constants");
   ops::Attrs attrs;
   if (axes.given) attrs.Set("axes", axes.values);
   NPUKIT_RETURN_IF_ERROR(e.Emit(op::unsqueeze, std::move(attrs), {e.input(0)}, e.op.outputs[0]));

@@ -23,6 +23,8 @@ inline std::optional<std::string> WhyNot2d(const Emitter& e) {
   return n ? Cat("only two spatial dimensions are supported, found ", *n)
            : "the number of dimensions is not known";
 }
+inline constexpr char k2dRemedy[] =
+    "make it two-dimensional: insert a dimension of 1 before it (Unsqueeze) and remove it after";
 
 // kernel_shape repeats what w says.
 inline Status CheckKernelShape(const Emitter& e) {
