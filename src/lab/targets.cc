@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <set>
 
 #include "base/text.h"
 #include "format/reader.h"
 #include "lab/describe.h"
 #include "lab/open.h"
 #include "profile_io/profile_io.h"
+#include "target/consistent.h"
 
 namespace npukit::lab {
 namespace {
@@ -38,14 +40,19 @@ namespace {
 
 // --set fact=value, in order.
 Status Change(target::Profile& profile, const std::vector<std::string>& set) {
+  std::set<std::string> seen;
   for (const std::string& change : set) {
     const std::size_t at = change.find('=');
     if (at == std::string::npos)
       return InvalidArgument(Cat("--set ", Printable(change), ": expected fact=value"));
-    NPUKIT_RETURN_IF_ERROR(
-        profile.Set(change.substr(0, at), change.substr(at + 1)).WithContext("--set"));
+    const std::string key = change.substr(0, at);
+    if (!seen.insert(key).second)
+      return InvalidArgument(Cat("--set: ", Printable(key), " is given twice"));
+    NPUKIT_RETURN_IF_ERROR(profile.Set(key, change.substr(at + 1)).WithContext("--set"));
+    NPUKIT_RETURN_IF_ERROR(profile_io::CheckNames(key, profile.Find(key)->value)
+                               .WithContext(Cat("--set: fact ", Printable(key))));
   }
-  return OkStatus();
+  return set.empty() ? OkStatus() : target::CheckConsistent(profile).WithContext("--set");
 }
 
 }  // namespace
@@ -69,6 +76,8 @@ Result<target::Profile> LoadTarget(Env& env, const std::string& name_or_file,
   NPUKIT_ASSIGN_OR_RETURN(target::Profile profile,
                           profile_io::LoadProfile(env, name_or_file, ProfileFolders()));
   NPUKIT_RETURN_IF_ERROR(Change(profile, set));
+  // --set npu.model=... would make an NPU of nothing.
+  if (!set.empty()) NPUKIT_RETURN_IF_ERROR(target::CheckComplete(profile).WithContext("--set"));
   return profile;
 }
 
@@ -92,12 +101,6 @@ Result<report::Targets> ListTargets(Env& env) {
 report::TargetShow ShowTarget(const target::Profile& profile) {
   report::TargetShow r;
   r.target = TargetOf(profile);
-  for (const auto& [key, fact] : profile.facts) {
-    const target::FactDef* def = target::FindFactDef(key);
-    r.facts.push_back({key, fact.value, def ? std::string(def->unit) : "",
-                       std::string(target::SourceName(fact.source)), fact.ref, fact.date,
-                       def ? std::string(def->summary) : ""});
-  }
   return r;
 }
 

@@ -2,109 +2,17 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/text.h"
 #include "ops/op_def.h"
+#include "profile_io/strict_json.h"
+#include "target/consistent.h"
 
 namespace npukit::profile_io {
 namespace {
 
 using nlohmann::json;
 using target::FactKind;
-
-constexpr int kMaxDepth = 4;  // profile, facts, fact, list of values
-
-// JSON text to a tree. What the library would let pass, a key given twice and deep nesting, is
-// refused here.
-Result<json> ParseStrictly(std::string_view text) {
-  if (text.size() > kMaxFileBytes) {
-    return InvalidArgument(
-        Cat("expected at most ", kMaxFileBytes, " bytes of JSON, found ", text.size()));
-  }
-  std::string problem;
-  std::vector<std::set<std::string>> keys;  // of the objects being read, outermost first
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    const auto note = [&](std::string what) {
-      if (problem.empty()) problem = std::move(what);
-    };
-    switch (event) {
-      case json::parse_event_t::object_start:
-        keys.emplace_back();
-        break;
-      case json::parse_event_t::object_end:
-        keys.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!keys.back().insert(value.get<std::string>()).second) {
-          note(Cat("\"", Printable(value.get<std::string>()), "\" is given twice"));
-        }
-        break;
-      default:
-        break;
-    }
-    const bool opens =
-        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-    if (opens && depth >= kMaxDepth) note(Cat("nested deeper than ", kMaxDepth, " levels"));
-    return problem.empty();
-  };
-  try {
-    json tree = json::parse(text.begin(), text.end(), watch);
-    if (!problem.empty()) return InvalidArgument(problem);
-    return tree;
-  } catch (const json::exception& e) {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ...": the part after the
-    // bracket.
-    std::string_view what = e.what();
-    if (const std::size_t end = what.find("] "); end != std::string_view::npos)
-      what.remove_prefix(end + 2);
-    return InvalidArgument(Cat("no valid JSON: ", Printable(what, 300)));
-  }
-}
-
-std::string KindOf(const json& v) {
-  return v.is_array() ? "a list" : v.is_object() ? "an object" : Cat("a ", v.type_name());
-}
-
-// The members of an object, exactly these.
-Status CheckMembers(const json& object, const std::vector<std::string>& names) {
-  if (!object.is_object()) {
-    return InvalidArgument(
-        Cat("expected an object with ", Join(names, ", "), "; found ", KindOf(object)));
-  }
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(names.begin(), names.end(), key) == names.end()) {
-      return InvalidArgument(
-          Cat("unknown member \"", Printable(key), "\"; expected ", Join(names, ", ")));
-    }
-  }
-  for (const std::string& name : names) {
-    if (!object.contains(name))
-      return InvalidArgument(Cat("\"", name, "\" is missing; expected ", Join(names, ", ")));
-  }
-  return OkStatus();
-}
-
-Result<std::string> TextMember(const json& object, const char* name) {
-  const json& v = object[name];
-  if (!v.is_string())
-    return InvalidArgument(Cat("\"", name, "\": expected a text, found ", KindOf(v)));
-  if (v.get_ref<const std::string&>().empty())
-    return InvalidArgument(Cat("\"", name, "\" is empty"));
-  return v.get<std::string>();
-}
-
-bool IsDate(std::string_view s) {
-  if (s.size() != 10 || s[4] != '-' || s[7] != '-') return false;
-  std::int64_t year = 0, month = 0, day = 0;
-  if (!ParseInt64(s.substr(0, 4), &year) || !ParseInt64(s.substr(5, 2), &month) ||
-      !ParseInt64(s.substr(8, 2), &day))
-    return false;
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
-}
 
 template <class T>
 bool ReadList(const json& v, bool (json::*is)() const noexcept, std::vector<T>* out) {
@@ -139,21 +47,19 @@ Result<target::FactValue> ReadValue(const target::FactDef& def, const json& v) {
                              KindOf(v), v.is_array() ? " with something else in it" : ""));
 }
 
-// "npu.op.conv2d.max_kernel": is there such an operator?
-Status CheckOperator(const std::string& key) {
-  if (!key.starts_with("npu.op.")) return OkStatus();
-  const std::vector<std::string> parts = Split(key, '.');
-  if (parts.size() < 4 || ops::FindOp(parts[2]) == nullptr) {
-    return InvalidArgument(
-        Cat("no operator is named \"", Printable(parts[2]), "\"; src/ops/ops.inc lists them"));
-  }
-  return OkStatus();
+// What devices look for behind "npu.op.<operator>.".
+constexpr std::string_view kLimits[] = {"max_dilation", "max_elements", "max_kernel",
+                                        "max_rank",     "max_stride",   "supported"};
+
+Status CheckOperator(std::string_view name) {
+  if (ops::FindOp(name) != nullptr) return OkStatus();
+  return InvalidArgument(
+      Cat("no operator is named \"", Printable(name), "\"; src/ops/ops.inc lists them"));
 }
 
 Result<target::Fact> ReadFact(const std::string& key, const json& v) {
   const target::FactDef* def = target::FindFactDef(key);
   if (def == nullptr) return InvalidArgument("no such key; profiles/README.md lists them");
-  NPUKIT_RETURN_IF_ERROR(CheckOperator(key));
   NPUKIT_RETURN_IF_ERROR(CheckMembers(v, {"value", "source", "ref", "date"}));
   target::Fact fact;
   NPUKIT_ASSIGN_OR_RETURN(fact.value, ReadValue(*def, v["value"]));
@@ -166,11 +72,7 @@ Result<target::Fact> ReadFact(const std::string& key, const json& v) {
   }
   fact.source = *known;
   NPUKIT_ASSIGN_OR_RETURN(fact.ref, TextMember(v, "ref"));
-  NPUKIT_ASSIGN_OR_RETURN(fact.date, TextMember(v, "date"));
-  if (!IsDate(fact.date)) {
-    return InvalidArgument(
-        Cat("\"date\": expected a day as YYYY-MM-DD, found \"", Printable(fact.date), "\""));
-  }
+  NPUKIT_ASSIGN_OR_RETURN(fact.date, DateMember(v, "date"));
   return fact;
 }
 
@@ -190,6 +92,8 @@ Result<target::Profile> Read(std::string_view text) {
   for (const auto& [key, value] : facts.items()) {
     Result<target::Fact> fact = ReadFact(key, value);
     if (!fact.ok()) return fact.status().WithContext(Cat("fact ", Printable(key)));
+    const Status names = CheckNames(key, fact->value);
+    if (!names.ok()) return names.WithContext(Cat("fact ", Printable(key)));
     NPUKIT_RETURN_IF_ERROR(target::ValidateFact(key, fact->value));
     profile.facts.emplace(key, std::move(fact).value());
   }
@@ -207,6 +111,9 @@ Result<target::Profile> LoadFile(Env& env, const std::string& path) {
                                "\", the file's is \"", Printable(stem),
                                "\": a profile is named as its file"));
   }
+  Status whole = target::CheckConsistent(profile);
+  if (whole.ok()) whole = target::CheckComplete(profile);
+  if (!whole.ok()) return whole.WithContext(Printable(path, 300));
   return profile;
 }
 
@@ -230,6 +137,27 @@ std::string ValueText(const target::FactValue& value) {
 }
 
 }  // namespace
+
+Status CheckNames(std::string_view key, const target::FactValue& value) {
+  const std::vector<std::string> parts = Split(key, '.');
+  if (key.starts_with("npu.op.")) {
+    if (parts.size() != 4) return InvalidArgument("expected npu.op.<operator>.<limit>");
+    NPUKIT_RETURN_IF_ERROR(CheckOperator(parts[2]));
+    if (std::find(std::begin(kLimits), std::end(kLimits), parts[3]) == std::end(kLimits)) {
+      return InvalidArgument(Cat("no limit is named \"", Printable(parts[3]), "\"; there are ",
+                                 Join({std::begin(kLimits), std::end(kLimits)}, ", ")));
+    }
+  }
+  if (key.starts_with("npu.stack.tasks.") || key.starts_with("npu.stack.fuses.")) {
+    if (parts.size() != 4)
+      return InvalidArgument(Cat("expected npu.stack.", parts[2], ".<operator>"));
+    NPUKIT_RETURN_IF_ERROR(CheckOperator(parts[3]));
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+      for (const std::string& name : *list) NPUKIT_RETURN_IF_ERROR(CheckOperator(name));
+    }
+  }
+  return OkStatus();
+}
 
 Result<target::Profile> ProfileFromJson(std::string_view text, std::string_view file) {
   Result<target::Profile> profile = Read(text);

@@ -24,12 +24,16 @@ inline constexpr std::uint64_t kMaxFileBytes = 1 << 20;
 
 // `file`: how messages call it.
 Result<target::Profile> ProfileFromJson(std::string_view text, std::string_view file);
+// Do the names inside a fact exist: the operator and the limit of "npu.op.conv2d.max_kernel", the
+// operators of npu.stack.*? Other facts name nothing.
+Status CheckNames(std::string_view key, const target::FactValue& value);
 // One line per fact, keys sorted. Reading it gives the same facts; facts of --set have no date and
 // are refused when read.
 std::string ProfileToJson(const target::Profile& profile);
 
 // "kirin9030" is looked for as kirin9030.json in `folders`, in order; what holds a '/' or ends in
-// ".json" is a path.
+// ".json" is a path. A file whose facts contradict one another or are not all there
+// (target/consistent.h) is refused.
 Result<target::Profile> LoadProfile(Env& env, const std::string& name_or_path,
                                     const std::vector<std::string>& folders);
 

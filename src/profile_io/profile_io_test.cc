@@ -142,6 +142,11 @@ TEST(ProfileIo, RefusesInOneLineThatNamesFileAndKey) {
       {"control characters", "{\"name\": \"a\x01\", \"facts\": {}}", "no valid JSON"},
       {"invalid UTF-8", "{\"name\": \"\xff\", \"facts\": {}}", "no valid JSON"},
       {"unknown operator", With(Fact("npu.op.convolve.max_kernel", "7")), "convolve"},
+      {"unknown limit", With(Fact("npu.op.conv2d.max_kernal", "7")), "max_kernal"},
+      {"limit of nothing", With(Fact("npu.op.conv2d", "7")), "npu.op.<operator>.<limit>"},
+      {"tasks of an unknown operator", With(Fact("npu.stack.tasks.convolve", "1")), "convolve"},
+      {"tasks of too much", With(Fact("npu.stack.tasks.conv2d.fast", "1")), "<operator>"},
+      {"fuses an unknown operator", With(Fact("npu.stack.fuses.conv2d", "[\"rleu\"]")), "rleu"},
   };
   for (const BadCase& c : cases) {
     const auto p = ProfileFromJson(c.text, "the_file.json");
@@ -163,6 +168,34 @@ TEST(ProfileIo, FileAndNameMustAgree) {
   EXPECT_EQ(p.status().code(), Code::kInvalidArgument);
   EXPECT_NE(p.status().message().find("npukit_other_name"), std::string::npos);
   std::remove(path.c_str());
+}
+
+TEST(ProfileIo, AFileIsCompleteAndFreeOfContradictions) {
+  const auto load = [](const std::string& from, const std::string& to) {
+    const auto bytes = RealEnv().ReadFile(kFolder + "/kirin9030.json", kMaxFileBytes);
+    EXPECT_TRUE(bytes.ok());
+    std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    text.replace(at, to.empty() ? text.find('\n', at) + 1 - at : from.size(), to);  // "": the line
+    text.replace(text.find("\"kirin9030\""), 11, "\"npukit_altered\"");
+    const std::string path = ::testing::TempDir() + "npukit_altered.json";
+    EXPECT_TRUE(WriteFile(RealEnv(), path, std::as_bytes(std::span(text))).ok());
+    const Status s = LoadProfile(RealEnv(), path, {}).status();
+    std::remove(path.c_str());
+    return s;
+  };
+  EXPECT_TRUE(
+      load("\"npu.dram_burst_bytes\": {\"value\": 64", "\"npu.dram_burst_bytes\": {\"value\": 128")
+          .ok());
+  Status s =
+      load("\"npu.dram_burst_bytes\": {\"value\": 64", "\"npu.dram_burst_bytes\": {\"value\": 96");
+  EXPECT_EQ(s.code(), Code::kInvalidArgument);
+  EXPECT_NE(s.message().find("npukit_altered.json: "), std::string::npos) << s.message();
+  EXPECT_NE(s.message().find("power of two"), std::string::npos) << s.message();
+  s = load("\"npu.clock_ghz\": ", "");
+  EXPECT_EQ(s.code(), Code::kInvalidArgument);
+  EXPECT_NE(s.message().find("npu.clock_ghz is missing"), std::string::npos) << s.message();
 }
 
 TEST(ProfileIo, MissingProfileListsWhatThereIs) {

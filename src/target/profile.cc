@@ -142,7 +142,7 @@ Status Profile::Set(std::string_view key, std::string_view value) {
       break;
     }
     case FactKind::kTexts:
-      parsed = Split(value, ',');
+      parsed = value.empty() ? std::vector<std::string>() : Split(value, ',');
       break;
   }
   NPUKIT_RETURN_IF_ERROR(ValidateFact(key, parsed));

@@ -51,7 +51,7 @@ class Profile {
   Result<std::vector<double>> Numbers(std::string_view key) const;
   Result<std::vector<std::string>> Texts(std::string_view key) const;
   // Checks the key against facts.inc and the value against its range; source becomes assumed, ref
-  // "--set". Items of a list are separated by commas.
+  // "--set". Items of a list are separated by commas; nothing is the empty list.
   Status Set(std::string_view key, std::string_view value);
   bool has_npu() const { return Has("npu.model"); }
   std::uint64_t Hash() const;  // of name, keys and values
