@@ -221,6 +221,7 @@ class LayoutWalk {
     if (n.is_foreign() || !n.bodies.empty() || n.outputs.size() != 1) return false;
     if (n.op == &op::transpose) return VisitTranspose(n);
     if (n.op == &op::reshape) return VisitReshape(n);
+    if (n.op == &op::slice || n.op == &op::pad) return VisitCut(n);
     if (n.op->layout == ops::LayoutRule::kSpatial) return VisitSpatial(n);
     if (n.op->layout == ops::LayoutRule::kFixed) return false;
     return VisitFollower(n);
@@ -331,7 +332,7 @@ class LayoutWalk {
   }
 
   Result<bool> VisitFollower(const ir::Node& n) {
-    const auto out_rank = n.op == &op::reduce_mean ? RankOf(n.inputs[0]) : RankOf(n.outputs[0]);
+    const auto out_rank = IsReduction(n) ? RankOf(n.inputs[0]) : RankOf(n.outputs[0]);
     if (!out_rank) return false;
     // The order to follow: that of the largest operand that exists only as a twin.
     const Twin* lead = nullptr;
@@ -374,6 +375,38 @@ class LayoutWalk {
     return true;
   }
 
+  static bool IsReduction(const ir::Node& n) { return n.op->loop == ops::LoopShape::kReduce; }
+
+  // A slice or pad by constant lists names its axes: in a twin they have other numbers.
+  Result<bool> VisitCut(const ir::Node& n) {
+    constexpr std::size_t kAxes = 3;  // the input with the axes, of both
+    const Twin* known = TwinOf(n.inputs[0]);
+    if (!known || IsReal(n.inputs[0]) || !n.epilogue.empty()) return false;
+    const Twin twin = *known;
+    for (std::size_t i = 1; i < n.inputs.size(); ++i) {
+      if (n.inputs[i] != kNoValue && !g_.is_constant(n.inputs[i])) return false;
+    }
+    const std::size_t rank = twin.perm.size();
+    Ints axes;
+    if (n.inputs.size() > kAxes && n.inputs[kAxes] != kNoValue) {
+      axes = tensor::ToInt64s(*g_.constant(n.inputs[kAxes]));
+    } else {
+      const std::int64_t lists =
+          n.op == &op::slice ? g_.constant(n.inputs[1])->count() : static_cast<std::int64_t>(rank);
+      for (std::int64_t a = 0; a < lists; ++a) axes.push_back(a);
+    }
+    for (std::int64_t& a : axes) {
+      if (Axis(a, rank) >= rank) return false;
+      a = twin.perm[Axis(a, rank)];
+    }
+    ir::Node cut = n;
+    cut.inputs[0] = twin.id;
+    if (cut.inputs.size() <= kAxes) cut.inputs.resize(kAxes + 1, kNoValue);
+    cut.inputs[kAxes] = AddInt64s(g_, NameOf(g_, n.outputs[0], "_axes"), axes);
+    NPUKIT_RETURN_IF_ERROR(EmitTwin(std::move(cut), twin.perm, twin.from));
+    return true;
+  }
+
   // Axes in the twin's order. False: this node cannot follow.
   bool RemapAttributes(const ir::Node& n, const Ints& perm, ir::Node* twin, Ints* out_perm) {
     const std::size_t rank = perm.size();
@@ -388,7 +421,7 @@ class LayoutWalk {
       twin->attrs.Set("axis", perm[rank - 1]);
       return true;
     }
-    if (n.op != &op::reduce_mean) return false;  // an operator with axes this pass does not know
+    if (!IsReduction(n)) return false;  // an operator with axes this pass does not know
     std::vector<bool> reduced(rank, !n.attrs.Find("axes"));
     for (const std::int64_t a : n.attrs.IntList("axes")) {
       if (Axis(a, rank) >= rank) return false;

@@ -1,7 +1,8 @@
 // Elementwise readers go into the loop that makes their input: the epilogue of conv2d,
 // conv_transpose2d and matmul. Two or more elementwise operators in a row become a `chain`. An
 // operand may be one number, one per channel (the last dimension) or of the result's shape; others
-// are not fused. Exact: the same operations in the same order.
+// are not fused. At most kMaxSteps steps to a node, so that what they cost to handle stays in
+// proportion to the model. Exact: the same operations in the same order.
 #include "passes/list.h"
 #include "passes/rewrite.h"
 
@@ -18,7 +19,10 @@ bool IsElementwise(const ir::Node& n) {
   return n.op->loop == ops::LoopShape::kBinary && n.inputs.size() == 2;
 }
 
+constexpr std::size_t kMaxSteps = 16;
+
 bool CarriesEpilogue(const ir::Node& n) {
+  if (n.epilogue.size() >= kMaxSteps) return false;
   return n.op == &op::conv2d || n.op == &op::conv_transpose2d || n.op == &op::matmul ||
          n.op == &op::chain;
 }

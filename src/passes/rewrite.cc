@@ -25,6 +25,11 @@ bool Rewriter::SingleUse(ir::ValueId id) const {
   return id < uses_.readers.size() && uses_.readers[id].size() == 1 && !uses_.is_output[id];
 }
 
+std::optional<std::size_t> Rewriter::OnlyReader(ir::ValueId id) const {
+  if (!SingleUse(id)) return std::nullopt;
+  return uses_.readers[id][0];
+}
+
 void Rewriter::Link(std::size_t slot) {
   // Values may have been added since Uses was built.
   uses_.producer.resize(g_.values.size(), -1);
@@ -93,6 +98,24 @@ bool Rewriter::Bypass(std::size_t slot, ir::ValueId with) {
   }
   Erase(slot);
   return true;
+}
+
+void Rewriter::Absorb(std::size_t slot, const std::vector<ir::ValueId>& ids) {
+  std::vector<ir::ValueId> open = ids;
+  while (!open.empty()) {
+    const ir::ValueId id = open.back();
+    open.pop_back();
+    const auto producer = Producer(id);
+    if (!producer || !alive_[*producer] || *producer == slot) continue;
+    const ir::Node& made = g_.nodes[*producer];
+    const bool read = std::any_of(made.outputs.begin(), made.outputs.end(), [&](ir::ValueId out) {
+      return !uses_.readers[out].empty() || uses_.is_output[out];
+    });
+    if (read) continue;
+    open.insert(open.end(), made.inputs.begin(), made.inputs.end());
+    MergeFrom(g_.nodes[slot], made);
+    Erase(*producer);
+  }
 }
 
 void Rewriter::Finish() {

@@ -33,12 +33,18 @@ class Rewriter {
   // producer.
   bool SingleUse(ir::ValueId id) const;
 
+  // The slot of its one reader; nullopt unless SingleUse.
+  std::optional<std::size_t> OnlyReader(ir::ValueId id) const;
+
   // Puts `n` in place of the node in `slot` and infers its output types.
   Status Replace(std::size_t slot, ir::Node n);
   void Erase(std::size_t slot);
   // Makes every reader of the slot's (only) output read `with` instead and erases the slot. False,
   // and nothing done, where the output is the graph's and `with` cannot take its name.
   bool Bypass(std::size_t slot, ir::ValueId with);
+  // The node in `slot` now does the work of those that made `ids`: what nobody reads any more is
+  // erased, backwards, and its origin becomes the node's. What others read stays.
+  void Absorb(std::size_t slot, const std::vector<ir::ValueId>& ids);
   // Takes out the erased slots.
   void Finish();
 

@@ -1,13 +1,21 @@
-// What changes nothing goes away, and what has a plainer form gets it:
-//   identity, cast to the same type, x*1, x/1, x+0, x-0, concat of one, reshape to its own shape,
-//   transpose by identity: removed transpose of transpose, reshape of reshape: one; squeeze and
-//   unsqueeze: reshape, where the shape is known x / 2^n -> x * 2^-n;  x ^ 2 -> x * x
-// Agreement: 1 unit in the last place (x^2), otherwise exact but for the sign of zero: -0 + 0 is
-// +0, and x + 0 -> x gives -0.
+// What changes nothing goes away, and what has a plainer form gets it.
+//
+// - Removed: identity, cast to the same type, x*1, x/1, x+0, x-0, concat of one, reshape, expand or
+//   tile to its own shape, transpose by identity, slice of all, pad by nothing, and an expand whose
+//   reader broadcasts by itself.
+// - Merged: transpose of transpose, reshape of reshape; squeeze and unsqueeze become reshapes where
+//   the shape is known.
+// - Plainer: x / 2^n -> x * 2^-n, x ^ 2 -> x * x, x ^ 0.5 -> sqrt(x).
+//
+// Agreement: 1 unit in the last place (powers), otherwise exact but for the sign of zero (-0 + 0 is
+// +0, and x + 0 -> x gives -0) and for -inf ^ 0.5, which becomes NaN.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "ops/pad.h"
+#include "ops/rules.h"
+#include "ops/slice.h"
 #include "passes/list.h"
 #include "passes/rewrite.h"
 
@@ -44,8 +52,9 @@ class Simplifier {
     if (n.op == &op::transpose) return MergeTransposes(slot);
     if (n.op == &op::reshape) return MergeReshapes(slot);
     if (n.op == &op::squeeze || n.op == &op::unsqueeze) return ToReshape(slot);
+    if (n.op == &op::expand) return DropExpand(slot);
     if (n.op == &op::div) return DivToMul(slot);
-    if (n.op == &op::pow) return SquareToMul(slot);
+    if (n.op == &op::pow) return PowerToPlain(slot);
     return false;
   }
 
@@ -78,7 +87,9 @@ class Simplifier {
       const Ints perm = PermOf(n);
       return !perm.empty() && std::is_sorted(perm.begin(), perm.end());
     }
-    if (n.op == &op::reshape) return SameStaticShape(TypeOf(n.inputs[0]), TypeOf(n.outputs[0]));
+    if (n.op == &op::reshape || n.op == &op::expand || n.op == &op::tile)
+      return SameStaticShape(TypeOf(n.inputs[0]), TypeOf(n.outputs[0]));
+    if (n.op == &op::slice || n.op == &op::pad) return KeepsAll(n);
     const auto m = MatchWithConstant(g_, n);
     if (!m) return false;
     if (n.op == &op::mul) return IsNeutral(*m, n, 1);
@@ -86,6 +97,50 @@ class Simplifier {
     if (n.op == &op::div) return !m->constant_first && IsNeutral(*m, n, 1);
     if (n.op == &op::sub) return !m->constant_first && IsNeutral(*m, n, 0);
     return false;
+  }
+
+  // A slice of everything in order, or a pad of nothing.
+  bool KeepsAll(const ir::Node& n) const {
+    if (!SameStaticShape(TypeOf(n.inputs[0]), TypeOf(n.outputs[0]))) return false;
+    std::vector<tensor::Value> lists(n.inputs.size());
+    for (std::size_t i = 1; i < n.inputs.size(); ++i) {
+      if (n.inputs[i] == ir::kNoValue) continue;
+      if (!g_.is_constant(n.inputs[i])) return false;
+      lists[i] = *g_.constant(n.inputs[i]);
+    }
+    const tensor::Dims dims = TypeOf(n.inputs[0]).dims();
+    if (n.op == &op::slice) {
+      const auto cuts = ops::PlanSlice(dims, lists);
+      return cuts.ok() && std::all_of(cuts->begin(), cuts->end(), [](const ops::Cut& c) {
+               return c.count <= 1 || c.step == 1;
+             });
+    }
+    const auto plan = ops::PlanPad(dims.size(), lists);
+    return plan.ok() && std::all_of(plan->begin(), plan->end(), [](const ops::Padding& p) {
+             return p.begin == 0 && p.end == 0;
+           });
+  }
+
+  // Every reader broadcasts by itself, to the shape it has now.
+  Result<bool> DropExpand(std::size_t slot) {
+    const ir::Node n = rw_.node(slot);
+    const ValueId out = n.outputs[0];
+    const auto reader = rw_.OnlyReader(out);
+    if (!reader || rw_.node(*reader).is_foreign() || !rw_.node(*reader).epilogue.empty())
+      return false;
+    const ir::Node& r = rw_.node(*reader);
+    if (r.op->loop != ops::LoopShape::kBinary && r.op != &op::where) return false;
+    const tensor::Type& result = TypeOf(r.outputs[0]);
+    if (!result.is_static() || !TypeOf(n.inputs[0]).is_static()) return false;
+    std::optional<tensor::Shape> shape = TypeOf(n.inputs[0]).shape;
+    for (const ValueId id : r.inputs) {
+      if (id == out) continue;
+      auto both = ops::BroadcastShapes(shape, TypeOf(id).shape);
+      if (!both.ok() || !*both) return false;
+      shape = std::move(both).value();
+    }
+    if (*shape != *result.shape) return false;
+    return rw_.Bypass(slot, n.inputs[0]);
   }
 
   // Empty when the rank is not known.
@@ -153,12 +208,17 @@ class Simplifier {
     return true;
   }
 
-  Result<bool> SquareToMul(std::size_t slot) {
+  Result<bool> PowerToPlain(std::size_t slot) {
     const ir::Node& n = rw_.node(slot);
     const auto c = ScalarConstant(g_, n.inputs[1]);
     const tensor::Type& x = TypeOf(n.inputs[0]);
-    if (!c || *c != 2 || !x.is_tensor() || !x.shape || !tensor::IsFloat(x.dtype)) return false;
+    if (!c || !x.is_tensor() || !x.shape || !tensor::IsFloat(x.dtype)) return false;
     if (g_.constant(n.inputs[1])->dims().size() > x.shape->rank()) return false;
+    if (*c == 0.5f) {
+      NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::sqrt, {n.inputs[0]})));
+      return true;
+    }
+    if (*c != 2) return false;
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::mul, {n.inputs[0], n.inputs[0]})));
     return true;
   }

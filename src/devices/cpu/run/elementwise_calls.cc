@@ -183,8 +183,8 @@ std::unique_ptr<Call> Prepare_unary_f32(const StepView& step, Preparation& prep)
   return std::make_unique<ElementwiseCall>(prep.kernels(), program, x->slot, y.slot);
 }
 
-// add, sub, mul, div, pow: whichever side has the result's shape is walked, the other is the
-// operand.
+// add, sub, mul, div, pow, min, max, prelu: whichever side has the result's shape is walked, the
+// other is the operand.
 std::unique_ptr<Call> Prepare_binary_f32(const StepView& step, Preparation& prep) {
   const Operand* a = step.Input(0);
   const Operand* b = step.Input(1);
@@ -202,13 +202,9 @@ std::unique_ptr<Call> Prepare_binary_f32(const StepView& step, Preparation& prep
     return std::make_unique<ElementwiseCall>(prep.kernels(), program, x->slot, y.slot);
   }
   if (!step.epilogue.empty()) return nullptr;
-  const EwOp op = step.def == &op::add   ? EwOp::kAdd
-                  : step.def == &op::sub ? EwOp::kSub
-                  : step.def == &op::mul ? EwOp::kMul
-                  : step.def == &op::div ? EwOp::kDiv
-                                         : EwOp::kRelu;
-  if (op == EwOp::kRelu) return nullptr;
-  return BroadcastCall::Make(prep.kernels(), op, *a, *b, y);
+  const auto op = ElementwiseProgram::BinaryOp(*step.def, false);
+  if (!op) return nullptr;
+  return BroadcastCall::Make(prep.kernels(), *op, *a, *b, y);
 }
 
 // What only renames its input, where the compiler could not make it a view (a boundary output, a

@@ -1,6 +1,7 @@
 #include "devices/cpu/run/elementwise_program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -27,23 +28,46 @@ std::optional<EwStep> UnaryStep(const ops::OpDef& op, const ops::Attrs& attrs) {
     s.op = EwOp::kSigmoid;
   } else if (&op == &op::swish) {
     s.op = EwOp::kSwish;
-  } else if (&op == &op::sqrt) {
-    s.op = EwOp::kSqrt;
+  } else if (&op == &op::leaky_relu) {
+    s.op = EwOp::kLeakyRelu;
+    s.p0 = attrs.Float("alpha", 0.01f);
+  } else if (&op == &op::elu) {
+    s.op = EwOp::kElu;
+    s.p0 = attrs.Float("alpha", 1);
+  } else if (&op == &op::gelu) {
+    s.op = attrs.String("approximate", "none") == "tanh" ? EwOp::kGeluTanh : EwOp::kGelu;
   } else {
-    return std::nullopt;
+    struct Plain {
+      const ops::OpDef* op;
+      EwOp step;
+    };
+    static constexpr Plain kPlain[] = {
+        {&op::abs, EwOp::kAbs},     {&op::ceil, EwOp::kCeil},
+        {&op::erf, EwOp::kErf},     {&op::exp, EwOp::kExp},
+        {&op::floor, EwOp::kFloor}, {&op::neg, EwOp::kNeg},
+        {&op::round, EwOp::kRound}, {&op::reciprocal, EwOp::kReciprocal},
+        {&op::sqrt, EwOp::kSqrt},   {&op::tanh, EwOp::kTanh},
+    };
+    const auto* at = std::find_if(std::begin(kPlain), std::end(kPlain),
+                                  [&](const Plain& p) { return p.op == &op; });
+    if (at == std::end(kPlain)) return std::nullopt;
+    s.op = at->step;
   }
   return s;
 }
 
-std::optional<EwOp> BinaryOp(const ops::OpDef& op, bool swapped) {
+}  // namespace
+
+std::optional<EwOp> ElementwiseProgram::BinaryOp(const ops::OpDef& op, bool swapped) {
   if (&op == &op::add) return EwOp::kAdd;
   if (&op == &op::mul) return EwOp::kMul;
   if (&op == &op::sub) return swapped ? EwOp::kRSub : EwOp::kSub;
   if (&op == &op::div) return swapped ? EwOp::kRDiv : EwOp::kDiv;
+  if (&op == &op::min) return EwOp::kMin;
+  if (&op == &op::max) return EwOp::kMax;
+  if (&op == &op::prelu && !swapped) return EwOp::kPRelu;
   return std::nullopt;
 }
-
-}  // namespace
 
 ElementwiseProgram::ElementwiseProgram(const tensor::Dims& dims) : dims_(dims) {
   if (!dims.empty()) cols_ = dims.back();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "devices/cpu/run/kernels/kernels.h"
 #include "devices/cpu/run/step.h"
@@ -20,6 +21,8 @@ class ElementwiseProgram {
   // Appends op(x, operand), or op(operand, x) when swapped; null operand: op(x). False when no
   // kernel does this operator or this broadcast, and then the program is of no use.
   bool Add(const ops::OpDef& op, const ops::Attrs& attrs, const Operand* operand, bool swapped);
+  // The kernel's name for a binary operator; nullopt when it has none.
+  static std::optional<EwOp> BinaryOp(const ops::OpDef& op, bool swapped);
   // All steps of the epilogue.
   bool AddEpilogue(const StepView& step);
   // Takes a leading relu or clip away, for a kernel that clamps by itself.

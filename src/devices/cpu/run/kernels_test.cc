@@ -24,7 +24,9 @@ Value Edges(std::int64_t n, Random& random) {
 TEST(ElementwiseKernels, AgreeWithTheReferenceOnActivations) {
   Random random(21);
   for (const ops::OpDef* op :
-       {&op::relu, &op::sigmoid, &op::hard_sigmoid, &op::hard_swish, &op::swish, &op::clip}) {
+       {&op::relu, &op::sigmoid, &op::hard_sigmoid, &op::hard_swish, &op::swish, &op::clip,
+        &op::abs, &op::neg, &op::exp, &op::erf, &op::tanh, &op::gelu, &op::leaky_relu, &op::elu,
+        &op::floor, &op::ceil, &op::round, &op::reciprocal}) {
     for (const std::int64_t n : {1, 7, 16, 33, 1000}) {
       SCOPED_TRACE(Cat(op->name, " ", n));
       TestStep s{.op = op, .attrs = {}, .epilogue = {}, .inputs = {{.value = Edges(n, random)}}};
@@ -45,6 +47,33 @@ TEST(ElementwiseKernels, AgreeWithTheReferenceOnActivations) {
   }
 }
 
+TEST(ElementwiseKernels, AgreeWithTheReferenceOnGeluByTanh) {
+  Random random(31);
+  TestStep s{
+      .op = &op::gelu, .attrs = {}, .epilogue = {}, .inputs = {{.value = Edges(777, random)}}};
+  s.attrs.Set("approximate", std::string("tanh"));
+  ExpectLikeReference(s, "elementwise_f32", 1e-6);
+}
+
+// Where one formula takes over from another nothing may jump: every value on both sides of the
+// seams.
+TEST(ElementwiseKernels, HaveNoSeams) {
+  for (const ops::OpDef* op : {&op::erf, &op::tanh, &op::gelu}) {
+    for (const float seam : {0.6f, 1.0f, 1.41421354f, 4.2f, 5.93969727f}) {
+      Value v = Value::Allocate(DType::kF32, {400}).value();
+      float x = seam;
+      for (int i = 0; i < 100; ++i) x = std::nextafter(x, 0.0f);
+      for (std::size_t i = 0; i < 400; i += 2, x = std::nextafter(x, 9.0f)) {
+        v.as_mutable<float>()[i] = x;
+        v.as_mutable<float>()[i + 1] = -x;
+      }
+      SCOPED_TRACE(Cat(op->name, " at ", seam));
+      ExpectLikeReference({.op = op, .attrs = {}, .epilogue = {}, .inputs = {{.value = v}}},
+                          "elementwise_f32", 5e-7);
+    }
+  }
+}
+
 TEST(ElementwiseKernels, AgreeWithTheReferenceOnEveryBroadcast) {
   Random random(22);
   const struct {
@@ -61,7 +90,8 @@ TEST(ElementwiseKernels, AgreeWithTheReferenceOnEveryBroadcast) {
                 {{3, 16, 1, 1}, {3, 16, 4, 5}},
                 {{1}, {1}},
                 {{}, {}}};
-  for (const ops::OpDef* op : {&op::add, &op::sub, &op::mul, &op::div}) {
+  for (const ops::OpDef* op :
+       {&op::add, &op::sub, &op::mul, &op::div, &op::min, &op::max, &op::prelu}) {
     for (const auto& shape : shapes) {
       for (const bool swap : {false, true}) {
         SCOPED_TRACE(
@@ -98,6 +128,39 @@ TEST(ElementwiseKernels, SquareForAPowerOfTwo) {
   ExpectLikeReference(s, "elementwise_f32");
   s.inputs[1].value = Value::Scalar(3);
   ExpectLikeReference(s, "reference");
+}
+
+TEST(ElementwiseKernels, LetNaNWinInMinAndMax) {
+  const Value a = Value::FromVector<float>(DType::kF32, {4}, {NAN, 1, 2, -INFINITY});
+  const Value b = Value::FromVector<float>(DType::kF32, {4}, {0, NAN, 3, INFINITY});
+  for (const ops::OpDef* op : {&op::min, &op::max}) {
+    for (const Dims& dims : {Dims{4}, Dims{4, 1}}) {  // as one pass, and as a broadcast of rows
+      TestStep s{.op = op, .attrs = {}, .epilogue = {}, .inputs = {{.value = a.Reshaped(dims)}}};
+      s.inputs.push_back({.value = b});
+      ExpectLikeReference(s, dims.size() == 1 ? "elementwise_f32" : "broadcast_f32");
+    }
+  }
+}
+
+TEST(ReduceKernels, AgreeWithTheReferenceOnLayerNormalization) {
+  Random random(32);
+  const struct {
+    Dims x;
+    std::int64_t axis;
+  } cases[] = {{{2, 7, 384}, -1}, {{3, 5}, 1}, {{1, 1}, 1}, {{4, 3, 33}, 1}, {{31}, 0}};
+  for (const auto& c : cases) {
+    for (const bool bias : {false, true}) {
+      SCOPED_TRACE(Cat("[", JoinInts(c.x, ","), "] axis ", c.axis));
+      const std::size_t axis = c.axis < 0 ? c.x.size() - 1 : static_cast<std::size_t>(c.axis);
+      const Dims tail(c.x.begin() + static_cast<std::ptrdiff_t>(axis), c.x.end());
+      TestStep s{.op = &op::layer_normalization, .attrs = {}, .epilogue = {}, .inputs = {}};
+      s.inputs.push_back({.value = random.Floats(c.x, 9, 11)});  // far from zero on purpose
+      s.inputs.push_back({.value = random.Floats(tail), .constant = true});
+      if (bias) s.inputs.push_back({.value = random.Floats(tail)});
+      s.attrs.Set("axis", c.axis);
+      ExpectLikeReference(s, "layer_norm_f32", 1e-5);
+    }
+  }
 }
 
 TEST(ReduceKernels, AgreeWithTheReferenceOnMeans) {

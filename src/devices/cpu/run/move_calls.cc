@@ -1,4 +1,4 @@
-// concat, slice and transpose: as few and as long copies as the shapes allow.
+// concat, slice, transpose, expand and tile: as few and as long copies as the shapes allow.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -68,25 +68,26 @@ class StridedCall final : public Call {
  public:
   static constexpr std::size_t kMaxRank = 8;
 
+  // `dims` are those of y, perhaps split into more.
   static std::unique_ptr<Call> Make(const char* name, const Kernels& kernels, const Operand& x,
-                                    const Operand& y, std::int64_t first,
+                                    const Operand& y, std::int64_t first, const tensor::Dims& dims,
                                     const tensor::Dims& strides) {
     const std::int64_t size = ElementBytes(y.dtype);
     if (size == 0 || x.dtype != y.dtype || !x.is_raw() || y.count() == 0) return nullptr;
     auto call = std::make_unique<StridedCall>(name, kernels, x.slot, y.slot);
     call->size_ = size;
     call->first_ = first;
-    for (std::size_t i = y.dims.size(); i-- > 0;) {
-      if (y.dims[i] == 1) continue;
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      if (dims[i] == 1) continue;
       if (call->rank_ > 0) {
         Dim& inner = call->dims_[call->rank_ - 1];
         if (strides[i] == inner.stride * inner.n) {
-          inner.n *= y.dims[i];
+          inner.n *= dims[i];
           continue;
         }
       }
       if (call->rank_ == kMaxRank) return nullptr;
-      call->dims_[call->rank_++] = {y.dims[i], strides[i]};
+      call->dims_[call->rank_++] = {dims[i], strides[i]};
     }
     if (call->rank_ == 0) call->dims_[call->rank_++] = {1, 1};
     // Innermost strided, but some other dimension is dense in the input: swap blocks of the two.
@@ -213,7 +214,8 @@ std::unique_ptr<Call> Prepare_transpose(const StepView& step, Preparation& prep)
   tensor::Dims strides;
   for (const std::int64_t p : perm)
     strides.push_back(dense[static_cast<std::size_t>(p)]);  // checked by Infer
-  return StridedCall::Make("transpose", prep.kernels(), x, step.outputs[0], 0, strides);
+  return StridedCall::Make("transpose", prep.kernels(), x, step.outputs[0], 0, step.outputs[0].dims,
+                           strides);
 }
 
 std::unique_ptr<Call> Prepare_slice(const StepView& step, Preparation& prep) {
@@ -234,7 +236,29 @@ std::unique_ptr<Call> Prepare_slice(const StepView& step, Preparation& prep) {
     first += (*cuts)[i].start * strides[i];
     strides[i] = (*cuts)[i].count > 1 ? strides[i] * (*cuts)[i].step : 0;
   }
-  return StridedCall::Make("slice", prep.kernels(), x, step.outputs[0], first, strides);
+  return StridedCall::Make("slice", prep.kernels(), x, step.outputs[0], first, step.outputs[0].dims,
+                           strides);
+}
+
+// A repeated dimension is one with stride 0; tile splits each of its dimensions into repeats and
+// x's.
+std::unique_ptr<Call> Prepare_expand(const StepView& step, Preparation& prep) {
+  const bool tile = step.def == &op::tile;
+  if ((!tile && step.def != &op::expand) || !step.epilogue.empty()) return nullptr;
+  const Operand& x = step.inputs[0];
+  const Operand& y = step.outputs[0];
+  if (!x.present || x.count() == 0 || y.count() == 0) return nullptr;
+  if (!tile) {
+    return StridedCall::Make("expand", prep.kernels(), x, y, 0, y.dims,
+                             ops::BroadcastStrides(x.dims, y.dims));
+  }
+  const tensor::Dims dense = tensor::DenseStrides(x.dims);
+  tensor::Dims dims, strides;
+  for (std::size_t i = 0; i < x.dims.size(); ++i) {
+    dims.insert(dims.end(), {y.dims[i] / x.dims[i], x.dims[i]});
+    strides.insert(strides.end(), {0, dense[i]});
+  }
+  return StridedCall::Make("tile", prep.kernels(), x, y, 0, dims, strides);
 }
 
 }  // namespace npukit::devices::cpu

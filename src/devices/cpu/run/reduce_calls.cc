@@ -1,4 +1,4 @@
-// reduce_mean, softmax and pooling.
+// reduce_mean, reduce_sum, softmax, layer_normalization and pooling.
 #include <algorithm>
 #include <vector>
 
@@ -23,12 +23,12 @@ std::size_t GrainOf(std::int64_t floats_each) {
       std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(floats_each, 1)));
 }
 
-// Mean over dimensions that follow each other: outer x reduced x inner.
+// Sum or mean over dimensions that follow each other: outer x reduced x inner.
 class MeanCall final : public Call {
  public:
   MeanCall(const Kernels& kernels, Slot x, Slot y, std::int64_t outer, std::int64_t n,
-           std::int64_t inner)
-      : kernels_(kernels), x_(x), y_(y), outer_(outer), n_(n), inner_(inner) {
+           std::int64_t inner, bool mean)
+      : kernels_(kernels), x_(x), y_(y), outer_(outer), n_(n), inner_(inner), mean_(mean) {
     // Sums of sums: a long chain of additions of floats would lose digits.
     while (n_ % (2 * split_) == 0 && split_ * split_ < n_) split_ *= 2;
   }
@@ -36,7 +36,7 @@ class MeanCall final : public Call {
   Status Run(const Frame& frame) const override {
     const auto* x = frame.At<const float>(x_);
     auto* y = frame.At<float>(y_);
-    const float scale = 1.0f / static_cast<float>(n_);
+    const float scale = mean_ ? 1.0f / static_cast<float>(n_) : 1.0f;
     if (inner_ == 1) {
       frame.pool->ParallelFor(
           static_cast<std::size_t>(outer_), GrainOf(n_), [&](std::size_t begin, std::size_t end) {
@@ -67,13 +67,48 @@ class MeanCall final : public Call {
                             });
     return OkStatus();
   }
-  const char* kernel() const override { return "mean_f32"; }
+  const char* kernel() const override { return mean_ ? "mean_f32" : "sum_f32"; }
 
  private:
   const Kernels& kernels_;
   Slot x_, y_;
   std::int64_t outer_, n_, inner_;
+  bool mean_;
   std::int64_t split_ = 1;
+};
+
+class LayerNormCall final : public Call {
+ public:
+  LayerNormCall(const Kernels& kernels, const StepView& step, std::int64_t rows, std::int64_t n)
+      : kernels_(kernels),
+        x_(step.inputs[0].slot),
+        scale_(step.inputs[1].slot),
+        y_(step.outputs[0].slot),
+        epsilon_(step.attrs->Float("epsilon", 1e-5f)),
+        rows_(rows),
+        n_(n) {
+    if (const Operand* bias = step.Input(2)) bias_ = bias->slot, has_bias_ = true;
+  }
+  Status Run(const Frame& frame) const override {
+    const auto* x = frame.At<const float>(x_);
+    const auto* scale = frame.At<const float>(scale_);
+    const auto* bias = has_bias_ ? frame.At<const float>(bias_) : nullptr;
+    auto* y = frame.At<float>(y_);
+    frame.pool->ParallelFor(
+        static_cast<std::size_t>(rows_), GrainOf(2 * n_), [&](std::size_t begin, std::size_t end) {
+          for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i)
+            kernels_.layer_norm(x + i * n_, scale, bias, epsilon_, y + i * n_, n_);
+        });
+    return OkStatus();
+  }
+  const char* kernel() const override { return "layer_norm_f32"; }
+
+ private:
+  const Kernels& kernels_;
+  Slot x_, scale_, bias_, y_;
+  bool has_bias_ = false;
+  float epsilon_;
+  std::int64_t rows_, n_;
 };
 
 class SoftmaxCall final : public Call {
@@ -185,7 +220,8 @@ class PoolCall final : public Call {
 }  // namespace
 
 std::unique_ptr<Call> Prepare_mean_f32(const StepView& step, Preparation& prep) {
-  if (step.def != &op::reduce_mean || !IsPlainF32(step)) return nullptr;
+  const bool mean = step.def == &op::reduce_mean;
+  if ((!mean && step.def != &op::reduce_sum) || !IsPlainF32(step)) return nullptr;
   const tensor::Dims& x = step.inputs[0].dims;
   const ops::Ints axes = step.attrs->IntList("axes");
   std::vector<bool> reduced(x.size(), axes.empty());
@@ -203,7 +239,19 @@ std::unique_ptr<Call> Prepare_mean_f32(const StepView& step, Preparation& prep) 
     inner *= x[i];
   }
   return std::make_unique<MeanCall>(prep.kernels(), step.inputs[0].slot, step.outputs[0].slot,
-                                    outer, n, inner);
+                                    outer, n, inner, mean);
+}
+
+std::unique_ptr<Call> Prepare_layer_norm_f32(const StepView& step, Preparation& prep) {
+  if (step.def != &op::layer_normalization || !IsPlainF32(step)) return nullptr;
+  const Operand* scale = step.Input(1);
+  const Operand* bias = step.Input(2);
+  if (scale == nullptr || !scale->is_f32() || !scale->is_raw() ||
+      (bias != nullptr && (!bias->is_f32() || !bias->is_raw()))) {
+    return nullptr;
+  }
+  const std::int64_t n = scale->count();
+  return std::make_unique<LayerNormCall>(prep.kernels(), step, step.inputs[0].count() / n, n);
 }
 
 std::unique_ptr<Call> Prepare_softmax_f32(const StepView& step, Preparation& prep) {

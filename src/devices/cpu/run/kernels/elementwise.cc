@@ -25,6 +25,13 @@ HWY_INLINE void Each(V (&x)[R], const F& f) {
   for (int i = 0; i < R; ++i) x[i] = f(x[i]);
 }
 
+// NaN of either side wins.
+HWY_INLINE V Smaller(V a, V b) { return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b); }
+HWY_INLINE V Larger(V a, V b) { return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b); }
+HWY_INLINE V SlopeBelowZero(V x, V slope) {
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(x, slope), x);
+}
+
 template <int R>
 HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
   const D d;
@@ -64,6 +71,51 @@ HWY_INLINE void Unary(const EwStep& s, V (&x)[R]) {
     case EwOp::kSquare:
       Each(x, [&](V v) { return hn::Mul(v, v); });
       break;
+    case EwOp::kAbs:
+      Each(x, [&](V v) { return hn::Abs(v); });
+      break;
+    case EwOp::kNeg:
+      Each(x, [&](V v) { return hn::Neg(v); });
+      break;
+    case EwOp::kReciprocal:
+      Each(x, [&](V v) { return hn::Div(one, v); });
+      break;
+    case EwOp::kFloor:
+      Each(x, [&](V v) { return hn::Floor(v); });
+      break;
+    case EwOp::kCeil:
+      Each(x, [&](V v) { return hn::Ceil(v); });
+      break;
+    case EwOp::kRound:
+      Each(x, [&](V v) { return hn::Round(v); });
+      break;
+    case EwOp::kLeakyRelu: {
+      const V alpha = hn::Set(d, s.p0);
+      Each(x, [&](V v) { return hn::IfThenElse(hn::Lt(v, zero), hn::Mul(v, alpha), v); });
+      break;
+    }
+    case EwOp::kElu: {
+      const V alpha = hn::Set(d, s.p0);
+      Each(x, [&](V v) {
+        return hn::IfThenElse(hn::Lt(v, zero), hn::Mul(alpha, hn::Sub(Exp2Ulp(v), one)), v);
+      });
+      break;
+    }
+    case EwOp::kExp:
+      Each(x, [&](V v) { return Exp2Ulp(v); });
+      break;
+    case EwOp::kErf:
+      Each(x, [&](V v) { return Erf(v); });
+      break;
+    case EwOp::kTanh:
+      Each(x, [&](V v) { return Tanh(v); });
+      break;
+    case EwOp::kGelu:
+      Each(x, [&](V v) { return Gelu(v); });
+      break;
+    case EwOp::kGeluTanh:
+      Each(x, [&](V v) { return GeluTanh(v); });
+      break;
     default:
       break;
   }
@@ -89,6 +141,15 @@ HWY_INLINE void Binary(EwOp op, V (&x)[R], const F& operand) {
       break;
     case EwOp::kRDiv:
       for (int i = 0; i < R; ++i) x[i] = hn::Div(operand(i), x[i]);
+      break;
+    case EwOp::kMin:
+      for (int i = 0; i < R; ++i) x[i] = Smaller(x[i], operand(i));
+      break;
+    case EwOp::kMax:
+      for (int i = 0; i < R; ++i) x[i] = Larger(x[i], operand(i));
+      break;
+    case EwOp::kPRelu:
+      for (int i = 0; i < R; ++i) x[i] = SlopeBelowZero(x[i], operand(i));
       break;
     default:
       break;
@@ -238,6 +299,12 @@ void BinaryRowOf(const BinaryRow& t) {
       return RowKinds(t, [](V a, V b) { return hn::Mul(a, b); });
     case EwOp::kDiv:
       return RowKinds(t, [](V a, V b) { return hn::Div(a, b); });
+    case EwOp::kMin:
+      return RowKinds(t, [](V a, V b) { return Smaller(a, b); });
+    case EwOp::kMax:
+      return RowKinds(t, [](V a, V b) { return Larger(a, b); });
+    case EwOp::kPRelu:
+      return RowKinds(t, [](V a, V b) { return SlopeBelowZero(a, b); });
     default:
       return;
   }

@@ -70,12 +70,28 @@ enum class EwOp : std::uint8_t {
   kSwish,
   kSqrt,
   kSquare,
+  kAbs,
+  kNeg,
+  kReciprocal,
+  kFloor,
+  kCeil,
+  kRound,
+  kLeakyRelu,
+  kElu,
+  kExp,
+  kErf,
+  kTanh,
+  kGelu,
+  kGeluTanh,
   kAdd,
   kSub,
   kMul,
   kDiv,
   kRSub,
   kRDiv,  // x op operand; R: operand op x
+  kMin,
+  kMax,    // NaN wins
+  kPRelu,  // operand: the slope
 };
 enum class EwOperand : std::uint8_t {
   kNone,
@@ -88,7 +104,7 @@ enum class EwOperand : std::uint8_t {
 struct EwStep {
   EwOp op = EwOp::kRelu;
   EwOperand kind = EwOperand::kNone;
-  float p0 = 0, p1 = 0;            // clip: min, max; hard_sigmoid: alpha, beta
+  float p0 = 0, p1 = 0;  // clip: min, max; hard_sigmoid: alpha, beta; leaky_relu, elu: alpha
   const float* operand = nullptr;  // of the whole tensor
 };
 struct EwBlock {
@@ -138,6 +154,9 @@ struct Kernels {
   void (*sum_pool)(const PoolPixel&) = nullptr;  // times scale
   float (*sum)(const float* x, std::int64_t n) = nullptr;
   void (*softmax)(const float* x, float* y, std::int64_t n) = nullptr;
+  // (x - mean) / sqrt(variance + epsilon) * scale + bias of one row; bias may be null.
+  void (*layer_norm)(const float* x, const float* scale, const float* bias, float epsilon, float* y,
+                     std::int64_t n) = nullptr;
   // out[i] = a[i] + t * (b[i] - a[i])
   void (*lerp)(const float* a, const float* b, float t, float* out, std::int64_t n) = nullptr;
   // out[c][r] = in[r][c]

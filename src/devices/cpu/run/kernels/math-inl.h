@@ -1,7 +1,8 @@
 // exp and what is made of it, on vectors. Bounds are against exact arithmetic, for all finite
 // inputs (kernels_test.cc):
 //   Exp2Ulp: at most 2 ULP where the result is normal; results below 2^-126 give 0; inf and NaN as
-//   std::exp. Sigmoid: relative error at most 1e-6 where the result is normal.
+//   std::exp. Sigmoid, Erf, Tanh: relative error at most 1e-6 where the result is normal. Gelu: at
+//   most 3e-7 of |x|.
 #if defined(NPUKIT_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NPUKIT_CPU_MATH_INL_H_
 #undef NPUKIT_CPU_MATH_INL_H_
@@ -48,6 +49,75 @@ HWY_INLINE V Sigmoid(V x) {
   const D d;
   const V one = hn::Set(d, 1.0f);
   return hn::Div(one, hn::Add(one, Exp2Ulp(hn::Neg(x))));
+}
+
+// c[0] + c[1] x + ... + c[N - 1] x^(N - 1)
+template <int N>
+HWY_INLINE V Polynomial(const float (&c)[N], V x) {
+  const D d;
+  V p = hn::Set(d, c[N - 1]);
+  for (int i = N - 2; i >= 0; --i) p = hn::MulAdd(p, x, hn::Set(d, c[i]));
+  return p;
+}
+
+// erf(t) for |t| < 1, odd: t + t * P(t^2). The coefficients of this file are least-squares fits
+// (reweighted towards the largest error) of the functions that the comments name.
+HWY_INLINE V ErfNearZero(V t) {
+  static constexpr float kP[] = {0.12837912f,   -0.37612355f,  0.112804115f,
+                                 -0.026717704f, 0.0049247863f, -0.00056601415f};
+  return hn::MulAdd(Polynomial(kP, hn::Mul(t, t)), t, t);
+}
+
+// 1 - erf(t) for t >= 1: e to the power of a polynomial; above 4.2 less than half a unit of 1.
+HWY_INLINE V ErfcFarOut(V t) {
+  const D d;
+  static constexpr float kP[] = {0.000241818489f, -1.12991941f,     -0.632357359f,
+                                 -0.109584115f,   0.0261413362f,    -0.00466174353f,
+                                 0.000576047576f, -4.36108967e-05f, 1.5141577e-06f};
+  const V end = hn::Set(d, 4.2f);
+  const V e = Exp2Ulp(Polynomial(kP, hn::Min(t, end)));
+  return hn::IfThenElse(hn::Gt(t, end), hn::Zero(d), e);
+}
+
+HWY_INLINE V Erf(V x) {
+  const D d;
+  const V one = hn::Set(d, 1.0f);
+  const V t = hn::Abs(x);
+  const V far = hn::CopySign(hn::Sub(one, ErfcFarOut(t)), x);
+  const V y = hn::IfThenElse(hn::Lt(t, one), ErfNearZero(x), far);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+// 0.5 x erfc(-x / sqrt(2)), so that nothing cancels where x is far below zero.
+HWY_INLINE V Gelu(V x) {
+  const D d;
+  const V one = hn::Set(d, 1.0f);
+  const V t = hn::Abs(hn::Mul(x, hn::Set(d, 0.707106781f)));
+  const V e = hn::IfThenElse(hn::Lt(t, one), hn::Sub(one, ErfNearZero(t)), ErfcFarOut(t));
+  const V twice = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, hn::Sub(hn::Set(d, 2.0f), e));
+  return hn::Mul(hn::Mul(x, hn::Set(d, 0.5f)), twice);  // NaN stays: x times anything
+}
+
+// Near zero x + x^3 P(x^2), else from e^(2 |x|).
+HWY_INLINE V Tanh(V x) {
+  const D d;
+  static constexpr float kP[] = {-0.333333313f, 0.133329332f, -0.0538763143f, 0.0211214405f,
+                                 -0.00628364645f};
+  const V one = hn::Set(d, 1.0f);
+  const V t = hn::Abs(x);
+  const V s = hn::Mul(x, x);
+  const V near = hn::MulAdd(hn::Mul(x, s), Polynomial(kP, s), x);
+  const V power = Exp2Ulp(hn::Add(t, t));
+  const V far = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(power, one)));
+  const V y = hn::IfThenElse(hn::Lt(t, hn::Set(d, 0.6f)), near, hn::CopySign(far, x));
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+// 0.5 x (1 + tanh(u)) is x sigmoid(2 u).
+HWY_INLINE V GeluTanh(V x) {
+  const D d;
+  const V cubic = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.0713548163f), hn::Set(d, 1.59576912f));
+  return hn::Mul(x, Sigmoid(hn::Mul(x, cubic)));
 }
 
 }  // namespace HWY_NAMESPACE

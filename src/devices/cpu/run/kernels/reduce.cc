@@ -1,4 +1,4 @@
-// Sums, softmax and pooling.
+// Sums, softmax, layer normalisation and pooling.
 #include <cmath>
 
 #include "devices/cpu/run/kernels/targets.h"
@@ -56,6 +56,36 @@ void Softmax(const float* x, float* y, std::int64_t n) {
   if (i < n) StoreFirst(hn::Mul(LoadFirst(d, y + i, n - i), scale), d, y + i, n - i);
 }
 
+// Two passes for the statistics, so that a row far from zero keeps its digits.
+void LayerNorm(const float* x, const float* scale, const float* bias, float epsilon, float* y,
+               std::int64_t n) {
+  const D d;
+  const float mean = Sum(x, n) / static_cast<float>(n);
+  const V m = hn::Set(d, mean);
+  V squares[2] = {hn::Zero(d), hn::Zero(d)};
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    for (int k = 0; k < 2; ++k) {
+      const V c = hn::Sub(hn::LoadU(d, x + i + k * kLanes), m);
+      squares[k] = hn::MulAdd(c, c, squares[k]);
+    }
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+    const V c = hn::Sub(hn::LoadU(d, x + i), m);
+    squares[0] = hn::MulAdd(c, c, squares[0]);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(squares[0], squares[1])));
+  for (; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
+  const V factor = hn::Set(d, 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon));
+  for (i = 0; i < n; i += kLanes) {
+    const std::int64_t left = n - i;
+    const V c = hn::Mul(hn::Sub(LoadUpTo(d, x + i, left), m), factor);
+    const V s = LoadUpTo(d, scale + i, left);
+    const V b = bias == nullptr ? hn::Zero(d) : LoadUpTo(d, bias + i, left);
+    StoreUpTo(hn::MulAdd(c, s, b), d, y + i, left);
+  }
+}
+
 // f(so far, tap) over all taps of one pixel, then last(result).
 template <class F, class L>
 HWY_INLINE void Pool(const PoolPixel& p, V init, const F& f, const L& last) {
@@ -107,12 +137,14 @@ namespace npukit::devices::cpu {
 
 HWY_EXPORT(Sum);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(LayerNorm);
 HWY_EXPORT(MaxPool);
 HWY_EXPORT(SumPool);
 
 void FillReduce(Kernels* k) {
   k->sum = NPUKIT_KERNEL(Sum, k->target);
   k->softmax = NPUKIT_KERNEL(Softmax, k->target);
+  k->layer_norm = NPUKIT_KERNEL(LayerNorm, k->target);
   k->max_pool = NPUKIT_KERNEL(MaxPool, k->target);
   k->sum_pool = NPUKIT_KERNEL(SumPool, k->target);
 }
