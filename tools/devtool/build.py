@@ -111,4 +111,4 @@ def summary(totals, good):
     return 0 if good and totals.failed == 0 else 1
 
 
-LABELS = ("unit", "case", "conformance", "e2e", "api", "cli", "docs")
+LABELS = ("unit", "case", "conformance", "e2e", "api", "cli", "docs", "report")

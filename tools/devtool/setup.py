@@ -16,7 +16,7 @@ DEBIAN = {
     "build": ["git", "g++", "cmake", "ninja-build", "ccache", "libhwy-dev", "flatbuffers-compiler", "libflatbuffers-dev",
               "libprotobuf-dev", "protobuf-compiler", "nlohmann-json3-dev", "libcli11-dev", "libfmt-dev", "libxxhash-dev",
               "libgtest-dev", "googletest", "libopencv-core-dev", "libopencv-imgproc-dev", "libopencv-imgcodecs-dev"],
-    "all": ["g++-aarch64-linux-gnu", "qemu-user", "clang-format-19"],
+    "all": ["g++-aarch64-linux-gnu", "qemu-user", "clang-format-19", "chromium"],
     # torch for the CPU: PyPI's wheel brings CUDA along (docs/dependencies.md).
     "networks": ["python3-torch", "python3-torchvision", "python3-onnx"],
 }

@@ -26,7 +26,7 @@ Table LatencyTable(const Bench& r) {
     std::vector<Cell> row = {{.text = name, .kind = kind}};
     const int decimals = DecimalsFor(l.p50);
     for (const double v : {l.p50, l.p90, l.p95, l.p99, l.min, l.max, l.mean, l.std})
-      row.push_back(NumberCell(v, decimals, kind));
+      row.push_back(NumberCell(v, decimals));  // the row says its kind
     t.rows.push_back(std::move(row));
   };
   add("one inference", r.latency_ms, r.kind);

@@ -37,7 +37,7 @@ Table OutputsTable(const Compare& r) {
                 {"cosine", Column::kNumber},
                 {"SNR, dB", Column::kNumber},
                 {"largest difference", Column::kNumber},
-                {"", Column::kText}};
+                {"limit", Column::kText}};
   for (const CompareOutput& o : r.outputs) {
     t.rows.push_back({{.text = o.name},
                       CosineCell(o.closeness, o.within),
@@ -60,7 +60,7 @@ Table LayersTable(const Compare& r) {
                 {"entire: SNR, dB", Column::kNumber},
                 {"single: cosine", Column::kNumber},
                 {"single: SNR, dB", Column::kNumber},
-                {"", Column::kText}};
+                {"limit", Column::kText}};
   for (std::size_t i = 0; i < r.layers.size(); ++i) {
     const CompareLayer& l = r.layers[i];
     std::string mark;

@@ -91,6 +91,7 @@ enum class Column : std::uint8_t {
   kText,
   kName,    // hostile and long: gets room
   kLong,    // a sentence
+  kCode,    // a word that is not broken if it can be helped
   kNumber,  // to the right
   kDevice,  // "NPU", with its colour
 };

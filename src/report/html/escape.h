@@ -8,8 +8,8 @@
 
 namespace npukit::report::html {
 
-inline constexpr std::size_t kNameBytes = 200;   // of a name in a table, then "..."
-inline constexpr std::size_t kTextBytes = 4000;  // of a sentence
+inline constexpr std::size_t kNameBytes = 200;  // of a name in a table, then "..."
+inline constexpr std::size_t kTextBytes = 600;  // of a sentence
 
 // For text and for attributes in double quotes.
 std::string Escaped(std::string_view text, std::size_t max_bytes = kTextBytes);

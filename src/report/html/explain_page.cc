@@ -19,9 +19,9 @@ constexpr std::array<Words, 8> kWords = {{
     {"dispatch", "starting tasks and calls", "c4"},
     {"weight_streaming", "reading weights from DRAM", "c5"},
     {"shape_underfill", "products of padding", "c3"},
-    {"vector_bound", "work of the vector unit", "c1"},
-    {"layout", "changing layout or type", "c6"},
-    {"boundary_copies", "handing tensors over", "c2"},
+    {"vector_bound", "work of the vector unit", "c0"},
+    {"layout", "changing layout or type", "c2"},
+    {"boundary_copies", "handing tensors over", "c6"},
     {"cpu_islands", "operators on the CPU", "cpu"},
     {"hardware_bound", "what is left: the hardware's bound", "rest"},
 }};

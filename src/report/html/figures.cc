@@ -133,7 +133,7 @@ std::string Render(const Bar& bar) {
 std::string Render(const Finding& f) {
   std::string out =
       fmt::format("<div class=\"card finding {}\"><h3>{}<span class=\"count\">{}</span></h3>\n",
-                  ToneClass(f.tone), Isolated(f.title), Escaped(f.count));
+                  ToneClass(f.tone), Isolated(f.title, kNameBytes), Escaped(f.count));
   for (const std::string& line : f.because) out += fmt::format("<p>{}</p>\n", Isolated(line));
   if (!f.remedy.empty()) out += fmt::format("<p class=\"do\">{}</p>\n", Isolated(f.remedy));
   if (!f.names.empty()) {

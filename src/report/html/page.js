@@ -44,12 +44,11 @@ function startTable(card) {
   };
   const compare = (a, b) => {
     if (typeof a === "number" && typeof b === "number") return a - b;
-    if (typeof a === "number") return -1;
-    if (typeof b === "number") return 1;
-    return a.localeCompare(b, undefined, { numeric: true });
+    return String(a).localeCompare(String(b), undefined, { numeric: true });
   };
-  const missing = (v) => v === "" || v === "\u2013" || Number.isNaN(v);
   function sort(column, direction) {
+    const numbers = heads[column].classList.contains("n");
+    const missing = (v) => v === "" || v === "\u2013" || Number.isNaN(v) || (numbers && typeof v !== "number");
     rows.sort((x, y) => {
       const a = value(x, column), b = value(y, column);
       if (missing(a) || missing(b)) return missing(a) - missing(b) || order.get(x) - order.get(y);

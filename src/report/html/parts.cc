@@ -122,7 +122,7 @@ Table VerdictTable(const std::vector<target::Verdict>& verdicts) {
   Table t;
   t.title = "Operators";
   t.headings = {{"operator", Column::kName},  {"type", Column::kText},
-                {"runs on", Column::kDevice}, {"reason code", Column::kText},
+                {"runs on", Column::kDevice}, {"reason code", Column::kCode},
                 {"why", Column::kLong},       {"limit", Column::kName},
                 {"rewrite", Column::kText}};
   for (const target::Verdict& v : verdicts) {
@@ -184,7 +184,7 @@ Table OpsTable(const std::vector<OpRow>& ops, const std::vector<target::Verdict>
                 {"utilisation", Column::kNumber},
                 {"DRAM, kB", Column::kNumber},
                 {"energy, \u00b5J", Column::kNumber},
-                {"reason", Column::kText}};
+                {"reason", Column::kCode}};
   constexpr Kind kKind = Kind::kModelled;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const OpRow& o = ops[i];

@@ -17,6 +17,8 @@ std::string_view Class(Column column) {
       return "name";
     case Column::kLong:
       return "long";
+    case Column::kCode:
+      return "code";
     case Column::kNumber:
       return "n";
     case Column::kText:
@@ -49,6 +51,19 @@ std::optional<Kind> CommonKind(const Table& table, std::size_t column) {
     if (column >= row.size() || !row[column].kind) continue;
     if (common && *common != *row[column].kind) return std::nullopt;
     common = row[column].kind;
+  }
+  return common;
+}
+
+// The kind that every figure of a table has, if they have but one.
+std::optional<Kind> CommonKind(const Table& table) {
+  std::optional<Kind> common;
+  for (const auto& row : table.rows) {
+    for (const Cell& cell : row) {
+      if (!cell.kind) continue;
+      if (common && *common != *cell.kind) return std::nullopt;
+      common = cell.kind;
+    }
   }
   return common;
 }
@@ -101,12 +116,20 @@ Cell NoCell() { return {.text = "\u2013", .tone = Tone::kQuiet}; }
 
 std::string Render(const Table& table) {
   std::string out = "<div class=\"card table\">\n";
-  if (table.rows.size() >= kSearchFrom) {
+  const std::optional<Kind> one_kind = CommonKind(table);
+  const bool search = table.rows.size() >= kSearchFrom;
+  if (search || one_kind) out += "<div class=\"bar-above\">";
+  if (search) {
     out += fmt::format(
-        "<div class=\"bar-above\"><label><span class=\"unseen\">Search in {}</span>"
-        "<input class=\"search\" type=\"search\" placeholder=\"Search\" hidden></label>"
-        "<p class=\"shown\" aria-live=\"polite\">{} rows</p></div>\n",
-        Escaped(table.title), std::min(table.rows.size(), kMaxRows));
+        "<label><span class=\"unseen\">Search in {}</span>"
+        "<input class=\"search\" type=\"search\" placeholder=\"Search\" hidden></label>",
+        Escaped(table.title));
+  }
+  if (search || one_kind) {
+    out +=
+        fmt::format("<p><span class=\"shown\" aria-live=\"polite\">{} row{}</span>{}</p></div>\n",
+                    std::min(table.rows.size(), kMaxRows), table.rows.size() == 1 ? "" : "s",
+                    one_kind ? KindMark(*one_kind) : "");
   }
   out += fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">"
@@ -115,10 +138,10 @@ std::string Render(const Table& table) {
   std::vector<bool> say_kind;
   for (std::size_t c = 0; c < table.headings.size(); ++c) {
     const std::optional<Kind> common = CommonKind(table, c);
-    say_kind.push_back(!common.has_value());
+    say_kind.push_back(!common && !one_kind);
     out += fmt::format("<th scope=\"col\" class=\"{}\"><button type=\"button\">{}</button>{}</th>",
                        Class(table.headings[c].column), Escaped(table.headings[c].text, kNameBytes),
-                       common ? KindMark(*common) : "");
+                       common && !one_kind ? KindMark(*common) : "");
   }
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size() && r < kMaxRows; ++r) {

@@ -16,8 +16,10 @@ constexpr std::size_t kMaxTracks = 64;
 
 // A track's colour follows what works there, so that it is the same in every report.
 std::string_view HueOf(std::string_view track) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kHues = {{
-      {"operators", "npu"},
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kHues = {{
+      {"NPU", "npu"},
+      {"CPU", "cpu"},
+      {"cpu", "cpu"},
       {"cube", "c0"},
       {"vector", "c1"},
       {"mte1", "c2"},
@@ -26,13 +28,11 @@ std::string_view HueOf(std::string_view track) {
       {"fixpipe", "c4"},
       {"scalar", "c6"},
       {"dram", "rest"},
-      {"cpu", "cpu"},
   }};
   for (const auto& [word, hue] : kHues) {
     if (track.find(word) != std::string_view::npos) return hue;
   }
-  if (track.find("NPU") != std::string_view::npos) return "npu";
-  return track.find("CPU") != std::string_view::npos ? "cpu" : "c5";
+  return "c5";
 }
 
 struct Drawn {
@@ -159,7 +159,7 @@ std::string Render(const Timeline& t) {
   if (t.left_out > 0) note += fmt::format("{} more were too many to keep. ", t.left_out);
   if (t.tracks.size() > kMaxTracks)
     note += fmt::format("{} tracks are left out.", t.tracks.size() - kMaxTracks);
-  if (!note.empty()) out += fmt::format("<p class=\"quiet\">{}</p>\n", Escaped(note));
+  if (!note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", Escaped(note));
   return out + fmt::format(
                    "<script type=\"application/json\" class=\"data\">{}</script></figure>\n", json);
 }
