@@ -19,6 +19,8 @@ Result<std::uint32_t> BufferBytes(const target::Profile& profile, std::string_vi
 
 Result<Config> ReadConfig(const target::Profile& profile) {
   Config c;
+  NPUKIT_ASSIGN_OR_RETURN(c.rates, npu::ReadRates(profile));
+  c.profile_hash = profile.Hash();
   NPUKIT_ASSIGN_OR_RETURN(c.buffers.l1_bytes, BufferBytes(profile, "npu.sram_bytes"));
   NPUKIT_ASSIGN_OR_RETURN(c.buffers.l0a_bytes, BufferBytes(profile, "npu.l0a_bytes"));
   NPUKIT_ASSIGN_OR_RETURN(c.buffers.l0b_bytes, BufferBytes(profile, "npu.l0b_bytes"));

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "devices/npu_sim/model/model.h"
 #include "memory/plan.h"
 #include "tensor/half.h"
 
@@ -195,16 +196,38 @@ void Context::BeginTask(std::string name) {
 
 void Context::AddGroup(std::int64_t tiles0, std::int64_t tiles1,
                        const std::function<void()>& prologue, const std::function<void()>& body) {
+  const npu::Code before = EmitStretch(prologue ? prologue : [] {});
+  AddGroup(tiles0, tiles1, before, body);
+}
+
+void Context::AddGroup(std::int64_t tiles0, std::int64_t tiles1, npu::Code prologue,
+                       const std::function<void()>& body) {
   npu::Group g;
   g.tiles0 = static_cast<std::uint32_t>(Word(tiles0));
   g.tiles1 = static_cast<std::uint32_t>(Word(tiles1));
-  std::size_t begin = program.code.size();
-  if (prologue) prologue();
-  g.prologue = program.CodeSince(begin);
-  begin = program.code.size();
-  body();
-  g.body = program.CodeSince(begin);
+  g.prologue = prologue;
+  g.body = EmitStretch(body);
   task_groups_.push_back(g);
+}
+
+npu::Code Context::EmitStretch(const std::function<void()>& emit) {
+  const std::size_t begin = program.code.size();
+  emit();
+  return program.CodeSince(begin);
+}
+
+double Context::Measure(const std::function<void()>& emit, double more) {
+  const std::size_t begin = program.code.size();
+  std::vector<npu::Group> open;
+  std::swap(open, task_groups_);
+  emit();
+  npu::Task task;
+  task.groups = std::move(task_groups_);
+  double cycles = npu::LeastCycles(program, task, config.rates);
+  if (cycles < more) cycles = npu::TaskCycles(program, task, config.rates);
+  std::swap(open, task_groups_);
+  program.code.resize(begin);
+  return cycles;
 }
 
 namespace {

@@ -89,6 +89,13 @@ class Context {
   // One group: `prologue` and `body` emit into program. Empty prologue allowed.
   void AddGroup(std::int64_t tiles0, std::int64_t tiles1, const std::function<void()>& prologue,
                 const std::function<void()>& body);
+  // The same with a prologue emitted before; groups in a row may share one.
+  void AddGroup(std::int64_t tiles0, std::int64_t tiles1, npu::Code prologue,
+                const std::function<void()>& body);
+  npu::Code EmitStretch(const std::function<void()>& emit);
+  // Cycles that the groups emitted by `emit` take as a task of their own; `more` or larger when it
+  // is clear that they take at least that. Leaves nothing behind.
+  double Measure(const std::function<void()>& emit, double more);
   void EndTask(std::uint64_t macs);
   template <class T>
   void Emit(const T& instruction) {
@@ -136,17 +143,19 @@ bool HasBias(const ir::Graph& g, const ir::Node& n);
 // ---- lowering functions, one per loop shape. Inputs are already known to be supported
 // (supports.cc).
 Status LowerConv(Context& c, const ir::Node& n);       // conv2d, group 1
+Status LowerGroupConv(Context& c, const ir::Node& n);  // conv2d, other groups
 Status LowerDepthwise(Context& c, const ir::Node& n);  // conv2d, group == channels
 Status LowerConvTranspose(Context& c, const ir::Node& n);
 Status LowerMatMul(Context& c, const ir::Node& n);
 Status LowerElementwise(Context& c, const ir::Node& n);  // unary, binary, chain
 Status LowerPool(Context& c, const ir::Node& n);
-Status LowerReduceMean(Context& c, const ir::Node& n);
+Status LowerReduce(Context& c, const ir::Node& n);
+Status LowerLayerNorm(Context& c, const ir::Node& n);
 Status LowerSoftmax(Context& c, const ir::Node& n);
 Status LowerResize(Context& c, const ir::Node& n);
 Status LowerConcat(Context& c, const ir::Node& n);
-Status LowerSlice(Context& c, const ir::Node& n);
-Status LowerReshape(Context& c, const ir::Node& n);  // reshape, squeeze, unsqueeze, identity
+Status LowerRemap(Context& c, const ir::Node& n);    // slice, pad, expand, tile, gather
+Status LowerReshape(Context& c, const ir::Node& n);  // all that keep the plain order
 Status LowerTranspose(Context& c, const ir::Node& n);
 // The one of the above that `n` needs, or a deferral (transposes): lowering.cc.
 Status LowerNode(Context& c, std::size_t node);

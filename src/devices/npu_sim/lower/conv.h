@@ -52,6 +52,9 @@ struct ConvTiling {
   std::int64_t k1 = 1;                 // blocks of the reduction in L0 at once
   std::int64_t chunk = 1;              // blocks of input channels in L1 at once
   bool resident_weights = false;       // all weights in L1, loaded once per core
+  bool resident_map = false;           // the map in L1, loaded once per core; tiles along channels
+  std::int64_t n_tile = 1;             // with resident_map: blocks of output channels of a tile
+  bool m_outer = false;                // positions outside, channels inside: the map stays in L0A
 };
 
 // A buffer that even the smallest tile overflows; empty fact: it fits.
@@ -75,6 +78,8 @@ struct ConvProblem {
   // of dst.
   std::int64_t dst_image = 0, dst_first = 0, dst_row = 0, dst_column = 1;
 };
+// The tiling that the model finds fastest among those that fit; `first` fits. Outside any task.
+ConvTiling SearchConvTiling(Context& c, const ConvProblem& p, const ConvTiling& first);
 // Emits the groups of one convolution into the open task.
 void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t);
 

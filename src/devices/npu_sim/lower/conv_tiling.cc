@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <limits>
+#include <optional>
 
+#include "base/text.h"
 #include "devices/npu_sim/lower/conv.h"
+#include "devices/npu_sim/lower/memo.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
@@ -123,6 +127,166 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
     t.m = std::min(t.m, t.columns);
   }
   return t;
+}
+
+namespace {
+
+// What decides a search: a convolution of the same key is tiled alike.
+std::string KeyOf(const Config& config, const ConvProblem& p) {
+  const ConvGeometry& g = p.geometry;
+  std::string key = Cat(config.profile_hash, " ", p.bias >= 0, " ", p.dst_row, " ", p.dst_column);
+  for (const std::int64_t v :
+       {g.images, g.height, g.width, g.channels, g.out_height, g.out_width, g.out_channels,
+        g.kernel_h, g.kernel_w, g.stride_h, g.stride_w, g.dilation_h, g.dilation_w, g.pad_top,
+        g.pad_left, p.src.plane_rows, p.dst.plane_rows, p.steps.UbBytes(1, 1)})
+    key += Cat(" ", v);
+  for (const Step& s : p.steps.steps)
+    key += Cat(" ", s.op->name, ":", static_cast<int>(s.kind), ":", s.source.at.mem);
+  return key;
+}
+
+// Every tiling worth a look, in an order that tries likely ones first.
+class Candidates {
+ public:
+  Candidates(const Config& config, const ConvProblem& p, const ConvTiling& first)
+      : b_(config.buffers),
+        acc_(config.accumulator_bytes()),
+        p_(p),
+        g_(p.geometry),
+        first_(first) {}
+
+  std::vector<ConvTiling> All() {
+    // Maps of which not even one row fits are left as they are.
+    if (first_.chunk < g_.in_blocks() || (first_.columns < g_.out_width && g_.out_height > 1))
+      return {};
+    for (std::int64_t n1 = 16; n1 >= 1; n1 /= 2) {
+      const std::int64_t most = std::min(n1, g_.out_blocks());
+      if (most < n1 && n1 > 1 && most <= n1 / 2) continue;
+      for (const std::int64_t part : {1, 2, 4}) {
+        if (const auto t = Inner(most, part)) Outer(*t);
+      }
+    }
+    return std::move(all_);
+  }
+
+ private:
+  static constexpr std::int64_t kFractal = npu::kFractalBytes;
+  static constexpr std::int64_t kMostPieces = 1024;  // of a body: keeps blobs small
+
+  // What L0 and UB hold at once: as many positions as fit halves of them, over `part`.
+  std::optional<ConvTiling> Inner(std::int64_t n1, std::int64_t part) const {
+    const std::int64_t positions = g_.out_height * g_.out_width;
+    const std::int64_t l0a = b_.l0a_bytes / 2 / kFractal, l0b = b_.l0b_bytes / 2 / kFractal;
+    const std::int64_t l0c = b_.l0c_bytes / 2 / (256 * acc_);
+    if (l0a < 1 || n1 > l0b || n1 > l0c) return std::nullopt;
+    std::int64_t m1 =
+        std::min({CeilDiv(positions, kLanes), l0a, l0c / n1, std::int64_t{2} * kMaxM / kLanes});
+    const auto fits = [&](std::int64_t rows) {
+      return p_.steps.UbBytes(n1, rows) + n1 * kChannelBytes <= b_.ub_bytes * 7 / 16;
+    };
+    while (m1 > 1 && !fits(m1 * kLanes)) --m1;
+    if (!fits(std::min(m1 * kLanes, positions)) || (part > 1 && m1 < part)) return std::nullopt;
+    // Equal parts rather than a small rest.
+    m1 = CeilDiv(m1, part);
+    const std::int64_t pieces = CeilDiv(CeilDiv(positions, kLanes), m1);
+    ConvTiling t = first_;
+    t.n1 = n1;
+    t.m = std::min(CeilDiv(CeilDiv(positions, kLanes), pieces) * kLanes, positions);
+    t.k1 = std::min({g_.k1(), l0a / CeilDiv(t.m, kLanes), l0b / n1});
+    t.chunk = g_.in_blocks();
+    t.resident_weights = t.resident_map = t.m_outer = false;
+    return t;
+  }
+
+  void Outer(const ConvTiling& inner) {
+    const std::int64_t weights = g_.k1() * g_.out_blocks() * kFractal;
+    const std::int64_t piece = g_.k1() * inner.n1 * kFractal;
+    const bool line = g_.out_height == 1;
+    // Sizes of a tile: the largest that leaves room for a second one, and smaller ones.
+    const auto sizes = [&](std::int64_t room) {
+      const std::int64_t all = line ? g_.out_width : g_.out_height;
+      std::int64_t most = all;
+      const auto bytes = [&](std::int64_t n) {
+        return line ? MapBytes(g_, 1, n, inner.chunk) : MapBytes(g_, n, g_.out_width, inner.chunk);
+      };
+      while (most > 1 && bytes(most) > room) most = CeilDiv(most, 2);
+      std::vector<std::int64_t> found;
+      if (bytes(most) > room) return found;
+      for (std::int64_t tiles = CeilDiv(all, most), i = 0; i < 4; ++i, tiles *= 2) {
+        const std::int64_t n = CeilDiv(all, tiles);
+        if (!found.empty() && found.back() == n) break;
+        found.push_back(n);
+      }
+      return found;
+    };
+    const auto with = [&](std::int64_t size, bool resident_weights) {
+      ConvTiling t = inner;
+      t.resident_weights = resident_weights;
+      t.rows = line ? 1 : size;
+      t.columns = line ? size : g_.out_width;
+      t.m = std::min(t.m, t.rows * t.columns);
+      Add(t);
+    };
+    if (weights < b_.l1_bytes) {
+      for (const std::int64_t n : sizes((b_.l1_bytes - weights) / 2)) with(n, true);
+    }
+    if (2 * piece < b_.l1_bytes) {
+      for (const std::int64_t n : sizes((b_.l1_bytes - 2 * piece) / 2)) with(n, false);
+      for (const std::int64_t n : sizes(b_.l1_bytes - 2 * piece)) with(n, false);
+    }
+    // The whole map in L1, tiles along the channels.
+    const bool gapless = p_.dst_column == 1 && p_.dst_row == g_.out_width;
+    const std::int64_t map = g_.height * g_.width * g_.in_blocks() * npu::kBlockBytes;
+    for (const std::int64_t n_tile : {inner.n1, 2 * inner.n1, 4 * inner.n1}) {
+      if (g_.images != 1 || !gapless || n_tile > g_.out_blocks()) break;
+      if (map + 2 * piece > b_.l1_bytes) break;
+      ConvTiling t = inner;
+      t.resident_map = true;
+      t.n_tile = n_tile;
+      t.rows = g_.out_height;
+      t.columns = g_.out_width;
+      Add(t);
+    }
+  }
+
+  void Add(ConvTiling t) {
+    const std::int64_t positions = t.rows * t.columns;
+    const std::int64_t n = CeilDiv(t.resident_map ? t.n_tile : g_.out_blocks(), t.n1);
+    if (CeilDiv(positions, t.m) * n * CeilDiv(g_.k1(), t.k1) > kMostPieces) return;
+    all_.push_back(t);
+    // Weights that stay in L1 may pass by a part of the map that stays in L0A.
+    if (n > 1 && t.k1 == g_.k1() && (t.resident_weights || CeilDiv(positions, t.m) == 1)) {
+      t.m_outer = true;
+      all_.push_back(t);
+    }
+  }
+
+  const npu::Buffers& b_;
+  const std::int64_t acc_;
+  const ConvProblem& p_;
+  const ConvGeometry& g_;
+  const ConvTiling& first_;
+  std::vector<ConvTiling> all_;
+};
+
+}  // namespace
+
+ConvTiling SearchConvTiling(Context& c, const ConvProblem& p, const ConvTiling& first) {
+  const std::string key = KeyOf(c.config, p);
+  if (c.config.memo) {
+    if (const auto known = c.config.memo->Find(key)) return *known;
+  }
+  ConvTiling best = first;
+  double least = c.Measure([&] { EmitConv(c, p, first); }, std::numeric_limits<double>::infinity());
+  for (const ConvTiling& t : Candidates(c.config, p, first).All()) {
+    const double cycles = c.Measure([&] { EmitConv(c, p, t); }, least);
+    if (cycles < least * 0.999) {
+      least = cycles;
+      best = t;
+    }
+  }
+  if (c.config.memo) c.config.memo->Add(key, best);
+  return best;
 }
 
 }  // namespace npukit::devices::npu_sim

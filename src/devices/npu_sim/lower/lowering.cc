@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "devices/npu_sim/lower/context.h"
+#include "devices/npu_sim/lower/memo.h"
+#include "devices/npu_sim/lower/move.h"
 #include "devices/npu_sim/lower/supports.h"
 #include "devices/npu_sim/model/model.h"
 
@@ -12,22 +14,27 @@ namespace npukit::devices::npu_sim {
 Status LowerNode(Context& c, std::size_t node) {
   const ir::Node& n = c.graph.nodes[node];
   const ops::OpDef* o = n.op;
-  if (o == &op::conv2d)
-    return n.attrs.Int("group", 1) == 1 ? LowerConv(c, n) : LowerDepthwise(c, n);
+  if (o == &op::conv2d) {
+    const std::int64_t group = n.attrs.Int("group", 1);
+    if (group == 1) return LowerConv(c, n);
+    const bool depthwise =
+        group == c.dims(n.inputs[0]).back() && group == c.dims(n.outputs[0]).back();
+    return depthwise ? LowerDepthwise(c, n) : LowerGroupConv(c, n);
+  }
   if (o == &op::conv_transpose2d) return LowerConvTranspose(c, n);
   if (o == &op::max_pool2d || o == &op::avg_pool2d) return LowerPool(c, n);
   if (o == &op::matmul) return LowerMatMul(c, n);
-  if (o == &op::reduce_mean) return LowerReduceMean(c, n);
+  if (o->loop == ops::LoopShape::kReduce) return LowerReduce(c, n);
+  if (o == &op::layer_normalization) return LowerLayerNorm(c, n);
   if (o == &op::softmax) return LowerSoftmax(c, n);
   if (o == &op::resize) return LowerResize(c, n);
   if (o == &op::concat) return LowerConcat(c, n);
-  if (o == &op::slice) return LowerSlice(c, n);
+  if (IsRemap(o)) return LowerRemap(c, n);
   if (o == &op::transpose) {
     c.Defer(node);
     return OkStatus();
   }
-  if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity)
-    return LowerReshape(c, n);
+  if (IsAlias(o)) return LowerReshape(c, n);
   return LowerElementwise(c, n);
 }
 
@@ -49,9 +56,9 @@ class NpuLowering final : public compile::Lowering {
   target::Estimate Cost(const ir::Graph& g, const ir::Node& n,
                         const target::Profile& p) const override {
     target::Estimate none;
-    const auto config = ReadConfig(p);
-    const auto rates = npu::ReadRates(p);
-    if (!config.ok() || !rates.ok()) return none;
+    auto config = ReadConfig(p);
+    if (!config.ok()) return none;
+    config->memo = &memo_;
     Context c(g, *config);
     for (const ir::ValueId id : n.inputs) {
       if (id != ir::kNoValue && !g.is_constant(id) && !c.NewBlocked(id).ok()) return none;
@@ -60,7 +67,8 @@ class NpuLowering final : public compile::Lowering {
     NPUKIT_CHECK(node < g.nodes.size());
     if (!LowerNode(c, node).ok() || !c.AsBlocked(n.outputs[0]).ok()) return none;
     target::Estimate sum;
-    for (const npu::Task& t : c.program.tasks) sum += npu::EstimateTask(c.program, t, *rates);
+    for (const npu::Task& t : c.program.tasks)
+      sum += npu::EstimateTask(c.program, t, config->rates);
     return sum;
   }
 
@@ -74,7 +82,8 @@ class NpuLowering final : public compile::Lowering {
 
   Result<compile::Lowered> Lower(const ir::Graph& g, const target::Profile& p,
                                  const compile::LowerOptions& o) const override {
-    NPUKIT_ASSIGN_OR_RETURN(const Config config, ReadConfig(p));
+    NPUKIT_ASSIGN_OR_RETURN(Config config, ReadConfig(p));
+    config.memo = &memo_;
     Context c(g, config);
     for (std::size_t i = 0; i < g.nodes.size(); ++i) {
       const ir::Node& n = g.nodes[i];
@@ -100,6 +109,9 @@ class NpuLowering final : public compile::Lowering {
     NPUKIT_RETURN_IF_ERROR(npu::Check(program));
     return npu::AccountProgram(program, p, relief, spans);
   }
+
+ private:
+  mutable TilingMemo memo_;
 };
 
 }  // namespace

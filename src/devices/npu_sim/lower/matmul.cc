@@ -33,8 +33,9 @@ Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, Ste
   NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, s.n));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   p.dst_row = p.geometry.out_width;
+  const ConvTiling best = SearchConvTiling(c, p, t);
   c.BeginTask(n.name);
-  EmitConv(c, p, t);
+  EmitConv(c, p, best);
   c.EndTask(static_cast<std::uint64_t>(p.geometry.macs()));
   return OkStatus();
 }

@@ -32,6 +32,8 @@ struct Step {
   float scalar = 0;
   ir::ValueId operand = ir::kNoValue;
   bool swapped = false;
+  // Not empty: the operand's rows are repeated to these dimensions (its own last one kept) first.
+  tensor::Dims expand;
   Blocked source;  // of kOne, kChannels, kRows, kFull; set by Bind
 };
 
@@ -39,8 +41,9 @@ struct StepsPlan {
   std::vector<Step> steps;
   bool wide = false;        // the tile is fp32 in UB
   bool needs_temp = false;  // a second fp32 tile
-  bool dirty_padding =
-      false;  // lanes beyond the channels may end as infinity or NaN: cleared at the end
+  // Lanes beyond the channels come in as zero and may leave as something else: cleared at the end,
+  // so that they are zero everywhere and no later step can make infinity or NaN of them.
+  bool dirty_padding = false;
   npu::ElemType type() const { return wide ? npu::kF32 : npu::kF16; }
   std::int64_t row_bytes() const { return kLanes * npu::ElemBytes(type()); }
   // Bytes of UB for a tile: the tile itself, the temporary, and the room that input, operands and
@@ -54,15 +57,27 @@ struct StepProblem {
   std::string found;
 };
 
-// Plans the epilogue `steps` of a node whose result has these rows and channels.
-StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels,
-                    StepProblem* problem);
-// Plans an elementwise node (unary, binary, chain) as steps on its main input; `main` says which
-// input that is.
-StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* main,
+// Plans the epilogue of a node.
+StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, StepProblem* problem);
+inline StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t, std::int64_t,
+                           StepProblem* problem) {
+  return PlanSteps(g, n, problem);
+}
+// Plans an elementwise node (unary, binary, chain) as steps on its main input, which has all
+// channels of the result but maybe fewer rows: then `expand` are the dimensions to repeat it to.
+struct MainInput {
+  std::size_t index = 0;
+  tensor::Dims expand;
+};
+StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, MainInput* main,
                           StepProblem* problem);
 // Makes every operand available in blocked form. Outside any task.
 Status BindOperands(Context& c, StepsPlan& plan);
+// The value with its rows repeated to `expand`; as it is when that is empty. Outside any task.
+Result<Blocked> BindExpanded(Context& c, ir::ValueId id, const tensor::Dims& expand);
+
+// A constant that is finite but infinite in fp16; empty: none.
+std::string TooLargeForHalf(const tensor::Value& v);
 
 // Where a tile lies in its value: rows are cut as `lines` of `line_rows` (1 line for contiguous
 // rows).
@@ -86,6 +101,14 @@ struct UbTile {
 };
 // Lays a tile out from address 0.
 UbTile LayOut(const StepsPlan& plan, std::int64_t blocks, std::int64_t rows);
+
+// The same tile `by` bytes further.
+inline UbTile Shifted(UbTile t, std::int64_t by) {
+  t.main += by;
+  t.temp += by;
+  t.shared += by;
+  return t;
+}
 
 // Brings a tile of a value in, ready for steps.
 void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Blocked& value,

@@ -1,6 +1,7 @@
 #include "devices/npu_sim/model/model.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -161,6 +162,21 @@ double TaskCycles(const Program& program, const Task& task, const Rates& r) {
   options.fixpipe = r.fixpipe;
   options.issue_cycles = r.issue;
   return RunTask(plan, task.groups, Durations(r, {}, 1), options).cycles;
+}
+
+double LeastCycles(const Program& program, const Task& task, const Rates& r) {
+  std::array<double, kQueueCount> queue{};
+  double dram = 0;
+  for (const Group& g : task.groups) {
+    const double tiles = double{1} * g.tiles0 * g.tiles1;
+    const std::int32_t* w = program.code.data() + g.body.begin;
+    for (const std::int32_t* end = w + g.body.count; w < end; w += 1 + OperandWordsOf(*w)) {
+      const InstructionCost c = CostOf(w, r);
+      queue[static_cast<std::size_t>(c.queue)] += c.cycles * tiles / r.cores;
+      dram += (c.dram_read + c.dram_write) / r.dram_bytes_per_cycle() * tiles;
+    }
+  }
+  return std::max(dram, *std::max_element(queue.begin(), queue.end()));
 }
 
 target::Estimate EstimateHandOver(const tensor::Type& t, const target::Profile& profile) {

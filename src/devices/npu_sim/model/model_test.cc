@@ -65,7 +65,7 @@ TEST(Model, DramPaysWholeBursts) {
   EXPECT_EQ(Cost(x, r).dram_read, 448);
   EXPECT_EQ(Cost(x, r).queue, Queue::kMte2);
   EXPECT_EQ(Cost(x, r).cycles, 20);  // the transfer itself is DRAM's
-  x.src_stride[2] = 1000;  // four stretches of 2 bursts
+  x.src_stride[2] = 1000;            // four stretches of 2 bursts
   EXPECT_EQ(Cost(x, r).dram_read, 512);
   std::swap(x.src, x.dst);
   x.src = {.mem = kUb};

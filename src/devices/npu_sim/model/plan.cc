@@ -69,53 +69,79 @@ void ChooseCopies(const Program& p, GroupPlan& g) {
   }
 }
 
-// How the producer stands to the consumer; 0: they do not meet, 1: room, 2: data.
-int Meet(const AccessList& producer, const AccessList& consumer, int only_buffer = -1) {
-  int found = 0;
-  for (const Access& a : consumer) {
-    if (only_buffer >= 0 && a.buffer != only_buffer) continue;
-    for (const Access& b : producer) {
-      if (b.Conflicts(a)) found = std::max(found, b.write && !a.write ? 2 : 1);
+// Which instructions of a stretch touch a buffer, per queue, in order.
+class Touches {
+ public:
+  explicit Touches(const std::vector<Planned>& code) : code_(code) {
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      for (const Access& a : code[i].accesses) {
+        auto& list =
+            lists_[static_cast<std::size_t>(a.buffer)][static_cast<std::size_t>(code[i].queue)];
+        if (list.empty() || list.back() != i) list.push_back(i);
+      }
     }
   }
-  return found;
-}
 
-// Flags of `code[j]` from instructions before it in its stretch, then from the prologue, then from
-// the tiles before. One flag per queue is enough: queues are in order, so the last one counts.
-void AddFlags(GroupPlan& g, std::vector<Planned>& code, std::size_t j, bool body) {
-  Planned& x = code[j];
-  std::array<bool, kQueueCount> done{};
-  done[static_cast<std::size_t>(x.queue)] = true;
-  const auto scan = [&](const std::vector<Planned>& from, std::size_t end, int tiles_back,
-                        bool prologue) {
-    for (std::size_t i = end; i-- > 0;) {
-      const auto q = static_cast<std::size_t>(from[i].queue);
-      if (done[q]) continue;
-      int meet = 0;
-      if (tiles_back == 0) {
-        meet = Meet(from[i].accesses, x.accesses);
-      } else {
-        for (int buffer = 0; buffer < kBufferCount; ++buffer) {
-          if (g.copies[static_cast<std::size_t>(buffer)] != tiles_back) continue;
-          meet = std::max(meet, Meet(from[i].accesses, x.accesses, buffer));
+  struct Meeting {
+    std::int64_t at = -1;  // -1: none
+    bool data = false;
+  };
+  // The last instruction of a queue before position `end` that conflicts with `a`.
+  Meeting Last(std::size_t queue, const Access& a, std::size_t end) const {
+    const auto& list = lists_[static_cast<std::size_t>(a.buffer)][queue];
+    for (auto it = std::lower_bound(list.begin(), list.end(), end); it != list.begin();) {
+      const std::size_t i = *--it;
+      for (const Access& b : code_[i].accesses) {
+        if (b.Conflicts(a)) return {static_cast<std::int64_t>(i), b.write && !a.write};
+      }
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<Planned>& code_;
+  std::array<std::array<std::vector<std::size_t>, kQueueCount>, kBufferCount> lists_;
+};
+
+// Flags of `code[j]` from instructions before it in its stretch, then from the tiles before, then
+// from the prologue. One flag per queue is enough: queues are in order, so the last one counts.
+void AddFlags(const GroupPlan& g, Planned& x, std::size_t j, const Touches& own, bool body,
+              std::size_t size, const Touches& prologue, std::size_t prologue_size) {
+  for (std::size_t q = 0; q < kQueueCount; ++q) {
+    if (q == static_cast<std::size_t>(x.queue)) continue;
+    const auto last = [&](const Touches& in, std::size_t end, int copies) {
+      Touches::Meeting found;
+      for (const Access& a : x.accesses) {
+        if (copies > 0 && g.copies[static_cast<std::size_t>(a.buffer)] != copies) continue;
+        const Touches::Meeting m = in.Last(q, a, end);
+        if (m.at > found.at) {
+          found = m;
+        } else if (m.at == found.at) {
+          found.data |= m.data;
         }
       }
-      if (meet == 0) continue;
-      done[q] = true;
-      x.flags.push_back({static_cast<std::int32_t>(i), static_cast<std::int8_t>(tiles_back),
-                         prologue, meet == 2 && tiles_back == 0});
+      return found;
+    };
+    const auto flag = [&](const Touches::Meeting& m, int tiles_back, bool from_prologue) {
+      x.flags.push_back({static_cast<std::int32_t>(m.at), static_cast<std::int8_t>(tiles_back),
+                         from_prologue, m.data && tiles_back == 0});
+    };
+    const Touches::Meeting same = last(own, j, 0);
+    if (same.at >= 0) {
+      flag(same, 0, !body);
+    } else if (body) {
+      for (const int back : {1, 2}) {
+        const Touches::Meeting m = last(own, size, back);
+        if (m.at < 0) continue;
+        flag(m, back, false);
+        break;
+      }
     }
-  };
-  scan(code, j, 0, !body);
-  if (!body) return;
-  const std::array<bool, kQueueCount> same_tile = done;
-  scan(code, code.size(), 1, false);
-  scan(code, code.size(), 2, false);
-  // What the prologue left matters to the first tile only, and its data to every reader: flags of
-  // later tiles never stand in for it.
-  done = same_tile;
-  scan(g.prologue, g.prologue.size(), 0, true);
+    // What the prologue left: flags of tiles never stand in for its data.
+    if (!body) continue;
+    const Touches::Meeting kept = last(prologue, prologue_size, 0);
+    if (kept.at >= 0) flag(kept, 0, true);
+  }
 }
 
 }  // namespace
@@ -131,8 +157,11 @@ TaskPlan PlanTask(const Program& program, const Task& task) {
                         group.prologue.begin == task.groups[i - 1].prologue.begin &&
                         group.prologue.count == task.groups[i - 1].prologue.count;
     ChooseCopies(program, g);
-    for (std::size_t j = 0; j < g.prologue.size(); ++j) AddFlags(g, g.prologue, j, false);
-    for (std::size_t j = 0; j < g.body.size(); ++j) AddFlags(g, g.body, j, true);
+    const Touches before(g.prologue), own(g.body);
+    for (std::size_t j = 0; j < g.prologue.size(); ++j)
+      AddFlags(g, g.prologue[j], j, before, false, 0, before, 0);
+    for (std::size_t j = 0; j < g.body.size(); ++j)
+      AddFlags(g, g.body[j], j, own, true, g.body.size(), before, g.prologue.size());
     for (const Planned& x : g.body) g.reads_per_tile += x.dram_read ? 1 : 0;
     g.writes = NaturalTurns(g);
     plan.groups.push_back(std::move(g));
