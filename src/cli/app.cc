@@ -25,8 +25,8 @@ constexpr std::array kCommands = {
 };
 
 // Verbs that other versions have.
-constexpr std::array<std::string_view, 8> kNotYet = {
-    "compare", "conformance", "explain", "export", "probe", "quantize", "serve", "validate"};
+constexpr std::array<std::string_view, 5> kNotYet = {
+    "conformance", "export", "probe", "quantize", "serve"};
 
 std::string Overview() {
   std::string text =
@@ -87,7 +87,7 @@ int Dispatch(std::span<const char* const> words) {
     Put(stdout, HelpText(*command));
     return kFine;
   }
-  Context context(parsed->options);
+  Context context(parsed->options, command->name);
   return command->run(parsed->options, context);
 }
 

@@ -7,10 +7,10 @@ namespace npukit::cli {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag::kModel,  Flag::kDevice,    Flag::kTarget,    Flag::kSet,       Flag::kShape,
-    Flag::kInput,  Flag::kInputs,    Flag::kOutputDir, Flag::kPrecision, Flag::kThreads,
-    Flag::kSeed,   Flag::kStrictNpu, Flag::kAllow,     Flag::kOps,       Flag::kConcurrency,
-    Flag::kBudget, Flag::kIterations};
+    Flag::kModel,  Flag::kDevice,     Flag::kTarget,    Flag::kSet,       Flag::kShape,
+    Flag::kInput,  Flag::kInputs,     Flag::kOutputDir, Flag::kPrecision, Flag::kThreads,
+    Flag::kSeed,   Flag::kStrictNpu,  Flag::kAllow,     Flag::kOps,       Flag::kConcurrency,
+    Flag::kBudget, Flag::kIterations, Flag::kReport,    Flag::kTrace};
 
 int Bench(const Options& o, Context& context) {
   const auto options = context.ModelOptionsOf();
@@ -22,7 +22,8 @@ int Bench(const Options& o, Context& context) {
   bench.budget_ms = o.budget_ms;
   bench.min_iterations = o.iterations;
   bench.concurrency = o.concurrency;
-  bench.steps = o.ops;
+  bench.steps = o.ops || context.wants_spans();
+  bench.spans = context.wants_spans();
   const auto record = lab::BenchModel(context.kit(), *options, *run, bench);
   if (!record.ok()) return context.Fail(record.status());
   return context.PrintStrict(*record);
@@ -39,6 +40,12 @@ constinit const Command command::bench = {
         "simulated device latency and energy are modelled: no warm-up is needed and few iterations "
         "do; wall time is\n"
         "given beside them.\n"
+        "--ops lists every segment and, by the devices' models, every task: time, share of the "
+        "run, share of the peak\n"
+        "multiply-adds (padding not counted), roofline, bytes through DRAM. npu_utilisation: "
+        "multiply-adds done on the NPU\n"
+        "over its peak rate times the run; npu_busy: share of the run in which a segment is on the "
+        "NPU.\n"
         "Exit status: as npukit run.",
     .flags = kFlags,
     .run = Bench,

@@ -7,8 +7,8 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::array kFlags = {Flag::kModel, Flag::kTarget,    Flag::kSet,
-                               Flag::kShape, Flag::kStrictNpu, Flag::kAllow};
+constexpr std::array kFlags = {Flag::kModel,     Flag::kTarget, Flag::kSet,   Flag::kShape,
+                               Flag::kStrictNpu, Flag::kAllow,  Flag::kReport};
 
 int Check(const Options&, Context& context) {
   auto options = context.ModelOptionsOf();

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 #include "base/text.h"
 #include "devices/all_lower/all_lower.h"
@@ -48,8 +49,8 @@ int ExitCode(const Status& status) {
   return kFailed;
 }
 
-Context::Context(const Options& options)
-    : options_(options), level_(LevelOf(options)), progress_(RealEnv(), level_) {
+Context::Context(const Options& options, std::string_view verb)
+    : options_(options), verb_(verb), level_(LevelOf(options)), progress_(RealEnv(), level_) {
   Env& env = RealEnv();
   kit_.env = &env;
   kit_.lowerings = devices::MakeLowerings();
@@ -81,8 +82,40 @@ int Context::Write(const std::string& text, int code) const {
   return code;
 }
 
+Status Context::TryPlaces() const {
+  if (!options_.report_folder.empty())
+    NPUKIT_RETURN_IF_ERROR(
+        report::html::TryReportPath(*kit_.env, options_.report_folder, ReportPath()));
+  if (!options_.trace.empty())
+    NPUKIT_RETURN_IF_ERROR(kit_.env->CreateFile(options_.trace).status());  // leaves nothing
+  return OkStatus();
+}
+
+std::string Context::ReportPath() const {
+  return report::html::ReportPath(options_.report_folder, verb_,
+                                  options_.models.empty() ? "" : options_.models[0]);
+}
+
+int Context::WriteReport(const report::html::Page& page, int code) const {
+  const std::string path = ReportPath();
+  const Status status = report::html::WritePage(*kit_.env, path, page);
+  if (!status.ok()) return Fail(status);
+  if (kit_.note) kit_.note("report: " + path);
+  return code;
+}
+
+int Context::WriteTrace(const std::string& trace, int code) const {
+  if (trace.empty()) {
+    return Fail(InvalidArgument(
+        "--trace: nothing to write, for this run was not modelled; -t names a target that is"));
+  }
+  const Status status = WriteFile(*kit_.env, options_.trace, std::as_bytes(std::span(trace)));
+  return status.ok() ? code : Fail(status);
+}
+
 Result<lab::ModelOptions> Context::ModelOptionsOf() const {
   lab::ModelOptions o;
+  NPUKIT_RETURN_IF_ERROR(TryPlaces());
   if (options_.models.size() != 1) return InvalidArgument("one model at a time in this version");
   o.path = options_.models[0];
   NPUKIT_ASSIGN_OR_RETURN(o.device, runtime::DeviceSpec::Parse(options_.device));

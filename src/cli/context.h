@@ -9,6 +9,8 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "lab/verbs.h"
+#include "report/html/pages.h"
+#include "report/trace.h"
 
 namespace npukit::cli {
 
@@ -22,16 +24,27 @@ int ExitCode(const Status& status);
 
 class Context {
  public:
-  explicit Context(const Options& options);
+  Context(const Options& options, std::string_view verb);
 
   const lab::Kit& kit() const { return kit_; }
   // Prints "npukit: message" on stderr; gives the exit code.
   int Fail(const Status& status) const;
-  // One record to stdout, as JSON or text; gives `code`, or kFailed when stdout cannot be written.
+  // One record to stdout, as JSON or text, then its report and trace if they are asked for; gives
+  // `code`, or that of what could not be written.
   template <class Record>
   int Print(const Record& record, int code) const {
-    return Write(options_.json ? ToJson(record) + "\n" : ToText(record), code);
+    const int printed = Write(options_.json ? ToJson(record) + "\n" : ToText(record), code);
+    if (printed != code) return printed;
+    if constexpr (requires { report::html::ToPage(record); }) {
+      if (!options_.report_folder.empty()) code = WriteReport(report::html::ToPage(record), code);
+    }
+    if constexpr (requires { report::ToTrace(record); }) {
+      if (!options_.trace.empty()) code = WriteTrace(report::ToTrace(record), code);
+    }
+    return code;
   }
+  // A report or a trace shows what every queue did: verbs that model a run keep it then.
+  bool wants_spans() const { return !options_.report_folder.empty() || !options_.trace.empty(); }
 
   // The same for a record that says what is off the NPU: then on stderr too, and kFindings.
   template <class Record>
@@ -40,7 +53,8 @@ class Context {
     return Print(record, record.off_npu.empty() ? kFine : kFindings);
   }
 
-  // What most verbs need of their options; the message names the flag.
+  // What most verbs need of their options; the message names the flag. Places of reports and traces
+  // that cannot be written are refused here, before the work.
   Result<lab::ModelOptions> ModelOptionsOf()
       const;                                     // -t, -d, --set, --shape, --strict-npu, --allow
   Result<lab::RunOptions> RunOptionsOf() const;  // inputs, outputs, threads
@@ -49,7 +63,13 @@ class Context {
   void Say(const std::string& line) const;
   int Write(const std::string& text, int code) const;
 
+  Status TryPlaces() const;
+  std::string ReportPath() const;
+  int WriteReport(const report::html::Page& page, int code) const;
+  int WriteTrace(const std::string& trace, int code) const;
+
   const Options& options_;
+  const std::string verb_;
   lab::Kit kit_;
   const Progress::Level level_;
   Progress progress_;

@@ -12,6 +12,8 @@ enum class Flag : std::uint8_t {
   kModel,        // MODEL or -m MODEL
   kFile,         // FILE: a model or a package
   kWords,        // free words: targets show T
+  kTable,        // TABLE: a table of published times
+  kData,         // --data
   kTarget,       // -t
   kSet,          // --set
   kDevice,       // -d
@@ -31,6 +33,11 @@ enum class Flag : std::uint8_t {
   kConcurrency,  // --concurrency
   kBudget,       // --budget-ms
   kIterations,   // --iterations
+  kAgainst,      // --against
+  kMinCosine,    // --min-cosine
+  kInterpret,    // --interpret
+  kReport,       // --report-folder
+  kTrace,        // --trace
 };
 
 struct Options {
@@ -44,6 +51,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string input_folder;
   std::string output_folder;
+  std::string data_folder;
   std::string precision;
   int threads = 0;
   std::uint64_t seed = 0;
@@ -55,6 +63,11 @@ struct Options {
   int concurrency = 1;
   double budget_ms = 1000;
   std::uint64_t iterations = 0;
+  std::string against;
+  double min_cosine = 0.999;
+  bool interpret = false;
+  std::string report_folder;
+  std::string trace;
   bool json = false;
   bool verbose = false;
   bool quiet = false;

@@ -9,6 +9,8 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
+std::string NotEmpty(const std::string& value) { return value.empty() ? "the name is empty" : ""; }
+
 void AddFlag(CLI::App& app, Flag flag, Options& o) {
   const auto many = [&](const char* names, std::vector<std::string>& values, const char* text,
                         const char* kind) {
@@ -29,6 +31,17 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
       return;
     case Flag::kWords:
       app.add_option("WORDS", o.words, "\"show T\": every fact of target T")->type_name("TEXT");
+      return;
+    case Flag::kTable:
+      app.add_option("TABLE", o.words, "a table of published times: ascend310")
+          ->type_name("NAME")
+          ->expected(1)
+          ->required();
+      return;
+    case Flag::kData:
+      app.add_option("--data", o.data_folder, "the folder with table.json and the models")
+          ->type_name("FOLDER")
+          ->required();
       return;
     case Flag::kTarget:
       app.add_option("-t,--target", o.target,
@@ -94,7 +107,7 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
       app.add_flag("--verify", o.verify, "check every segment of a package against its checksum");
       return;
     case Flag::kOps:
-      app.add_flag("--ops", o.ops, "time per step");
+      app.add_flag("--ops", o.ops, "time per segment; of a modelled run per task too");
       return;
     case Flag::kConcurrency:
       app.add_option("--concurrency", o.concurrency, "requests in flight; default 1")
@@ -107,11 +120,39 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
           ->check(CLI::Range(0.0, 3.6e6))
           ->type_name("MS");
       return;
+    case Flag::kAgainst:
+      app.add_option("--against", o.against,
+                     "a folder of NAME.npy with the values of outputs and layers to compare with")
+          ->type_name("FOLDER");
+      return;
+    case Flag::kMinCosine:
+      app.add_option("--min-cosine", o.min_cosine,
+                     "an output whose cosine is less is a finding; default 0.999")
+          ->check(CLI::Range(-1.0, 1.0))
+          ->type_name("X");
+      return;
+    case Flag::kInterpret:
+      app.add_flag("--interpret", o.interpret,
+                   "the reference is each operator's own definition, slow and sure");
+      return;
     case Flag::kIterations:
       app.add_option("--iterations", o.iterations,
                      "measure at least this many; default 5, by a model's clock 2")
           ->check(CLI::Range(1, 1'000'000))
           ->type_name("N");
+      return;
+    case Flag::kReport:
+      app.add_option("--report-folder", o.report_folder,
+                     "also write a report there: one HTML file that needs no network")
+          ->check(NotEmpty)
+          ->type_name("FOLDER");
+      return;
+    case Flag::kTrace:
+      app.add_option("--trace", o.trace,
+                     "also write the modelled run as a trace, for ui.perfetto.dev or "
+                     "chrome://tracing")
+          ->check(NotEmpty)
+          ->type_name("FILE");
       return;
   }
 }

@@ -72,6 +72,7 @@ std::string Title(const std::string& model, const Target& target) {
 
 std::string ToTrace(std::string_view title, const std::vector<OpRow>& ops,
                     const std::vector<target::Span>& spans) {
+  if (ops.empty() && spans.empty()) return "";
   Writer writer(title);
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const OpRow& o = ops[i];

@@ -11,7 +11,8 @@
 
 namespace npukit::report {
 
-// `title` names the process: "ppocrv4_rec.onnx on kirin9030".
+// `title` names the process: "ppocrv4_rec.onnx on kirin9030". "" when there is nothing to show: the
+// run was measured, or no device of it has a model.
 std::string ToTrace(std::string_view title, const std::vector<OpRow>& ops,
                     const std::vector<target::Span>& spans);
 std::string ToTrace(const Bench& record);

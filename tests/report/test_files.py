@@ -80,6 +80,8 @@ def check_places(t, model):
         t.refused(2, said, "check", model, *TARGET, "--report-folder", where)
     for where, said in (("/no/such/folder/t.json", "/no/such/folder/t.json"), (t.path("folder"), "it is a folder"), ("", "empty")):
         t.refused(2, said, "bench", model, *TARGET, "--trace", where)
+    result = t.run("bench", model, "--shape", SHAPE, "-d", "CPU", "--budget-ms", "1", "--trace", t.path("none.json"), "-q", code=2)
+    t.check("not modelled" in result.stderr and not os.path.exists(t.path("none.json")), f"a measured run: {result.stderr}")
     t.equal(read(taken), "mine", "the file in the way")
     t.refused(2, "--report-folder", "run", model, *TARGET, "--report-folder", t.path("x"))  # only verbs that have one
 
