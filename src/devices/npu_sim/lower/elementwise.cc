@@ -10,6 +10,10 @@ namespace npukit::devices::npu_sim {
 VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::int64_t rows,
                                 const StepsPlan& steps, Overflow* overflow) {
   const std::int64_t ub = config.buffers.ub_bytes;
+  // Half of it, so that the next tile comes in meanwhile; all where half is too little for one.
+  const auto overflows = [&](std::int64_t tile_blocks, std::int64_t tile_rows) {
+    return 2 * steps.UbBytes(tile_blocks, tile_rows) > ub;
+  };
   VectorTiling t;
   if (steps.UbBytes(1, 1) > ub) {
     *overflow = {"npu.ub_bytes", ub, steps.UbBytes(1, 1)};
@@ -17,9 +21,9 @@ VectorTiling ChooseVectorTiling(const Config& config, std::int64_t blocks, std::
   }
   t.blocks = blocks;
   t.rows = std::max<std::int64_t>(1, std::min(rows, std::max<std::int64_t>(CeilDiv(rows, 4), 64)));
-  while (t.rows > 64 && steps.UbBytes(t.blocks, t.rows) > ub) t.rows = CeilDiv(t.rows, 2);
-  while (t.blocks > 1 && steps.UbBytes(t.blocks, t.rows) > ub) t.blocks = CeilDiv(t.blocks, 2);
-  while (t.rows > 1 && steps.UbBytes(t.blocks, t.rows) > ub) t.rows = CeilDiv(t.rows, 2);
+  while (t.rows > 64 && overflows(t.blocks, t.rows)) t.rows = CeilDiv(t.rows, 2);
+  while (t.blocks > 1 && overflows(t.blocks, t.rows)) t.blocks = CeilDiv(t.blocks, 2);
+  while (t.rows > 1 && overflows(t.blocks, t.rows)) t.rows = CeilDiv(t.rows, 2);
   return t;
 }
 
@@ -51,7 +55,7 @@ void EmitVector(Context& c, const Blocked& src, const Blocked& dst, const StepsP
 }
 
 Status LowerElementwise(Context& c, const ir::Node& n) {
-  std::size_t main = 0;
+  MainInput main;
   StepProblem problem;
   StepsPlan steps = PlanElementwise(c.graph, n, &main, &problem);
   const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
@@ -61,7 +65,7 @@ Status LowerElementwise(Context& c, const ir::Node& n) {
   if (!problem.code.empty() || !overflow.fact.empty())
     return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, steps));
-  NPUKIT_ASSIGN_OR_RETURN(const Blocked src, c.AsBlocked(n.inputs[main]));
+  NPUKIT_ASSIGN_OR_RETURN(const Blocked src, BindExpanded(c, n.inputs[main.index], main.expand));
   NPUKIT_ASSIGN_OR_RETURN(const Blocked dst, c.NewBlocked(n.outputs[0]));
   c.BeginTask(n.name);
   EmitVector(c, src, dst, steps, t);

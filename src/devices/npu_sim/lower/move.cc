@@ -3,38 +3,29 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "devices/npu_sim/lower/lanes.h"
+#include "devices/npu_sim/lower/rows.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
 
 // Rows of a tile that holds `blocks` blocks of them in UB.
 std::int64_t TileRows(const Config& config, std::int64_t rows, std::int64_t blocks) {
-  const std::int64_t most =
-      std::max<std::int64_t>(1, config.buffers.ub_bytes / (blocks * npu::kBlockBytes));
+  const std::int64_t most = std::max<std::int64_t>(1, HalfOfUb(config) / blocks);
   return std::min({rows, most, std::max<std::int64_t>(CeilDiv(rows, 4), 64)});
 }
 
-// Copies `rows` rows (all of src's channels) from src's row `from` to dst's row `to`, block by
-// block through UB.
-void CopyRows(Context& c, const Blocked& src, std::int64_t from, const Blocked& dst,
-              std::int64_t to, std::int64_t rows) {
-  ForEachTileGroup(src.blocks(), 1, rows, TileRows(c.config, rows, 1), [&](const TileGroup& g) {
-    c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
-      TilePosition at;
-      at.block_begin = g.begin0;
-      at.block_step[0] = 1;
-      at.row_begin = from + g.begin1;
-      at.row_step[1] = g.size1;
-      at.line_rows = g.size1;
-      c.Emit(TileCopy(src, at, 1, 0, false));
-      at.row_begin = to + g.begin1;
-      c.Emit(TileCopy(dst, at, 1, 0, true));
-    });
-  });
+}  // namespace
+
+bool IsAlias(const ops::OpDef* o) {
+  return o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity ||
+         o == &op::cast;
 }
 
-// In UB: channels [from, from + count) of a tile (.., rows, 16) at src become channels [to, to +
-// count) of one at dst.
+bool IsRemap(const ops::OpDef* o) {
+  return o == &op::slice || o == &op::pad || o == &op::expand || o == &op::tile || o == &op::gather;
+}
+
 void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t from,
                 std::int64_t dst, std::int64_t to, std::int64_t count) {
   const std::int64_t plane = rows * npu::kBlockBytes;
@@ -54,17 +45,6 @@ void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t fr
   }
 }
 
-void Zero(Context& c, std::int64_t at, std::int64_t bytes) {
-  npu::Fill f;
-  f.mem = npu::kUb;
-  f.addr = Word(at);
-  f.len = Word(bytes / 2);
-  f.type = npu::kF16;
-  c.Emit(f);
-}
-
-}  // namespace
-
 ConcatShape ConcatShapeOf(const ir::Graph& g, const ir::Node& n) {
   ConcatShape s;
   const tensor::Dims y = g.value(n.outputs[0]).type.dims();
@@ -74,6 +54,21 @@ ConcatShape ConcatShapeOf(const ir::Graph& g, const ir::Node& n) {
   s.over_lanes = axis == rank - 1;
   for (std::int64_t i = 0; i < axis; ++i) s.lead *= y[static_cast<std::size_t>(i)];
   return s;
+}
+
+void CheckConcat(const ir::Graph& g, const ir::Node& n, const Config& config, Overflow* overflow) {
+  if (!ConcatShapeOf(g, n).over_lanes) return;
+  std::int64_t widest = 0;
+  bool aligned = true;
+  for (const ir::ValueId id : n.inputs) {
+    const std::int64_t channels = SplitDims(g.value(id).type.dims()).channels;
+    widest = std::max(widest, CeilDiv(channels, kLanes));
+    aligned &= channels % kLanes == 0 || id == n.inputs.back();
+  }
+  if (aligned) return;
+  const std::int64_t all = CeilDiv(SplitDims(g.value(n.outputs[0]).type.dims()).channels, kLanes);
+  const std::int64_t need = (all + widest) * npu::kBlockBytes;
+  if (need > config.buffers.ub_bytes) *overflow = {"npu.ub_bytes", config.buffers.ub_bytes, need};
 }
 
 Status LowerConcat(Context& c, const ir::Node& n) {
@@ -90,8 +85,7 @@ Status LowerConcat(Context& c, const ir::Node& n) {
     const std::int64_t stretch = dst.rows / s.lead;
     for (const Blocked& p : parts) {
       const std::int64_t rows = p.rows / s.lead;
-      for (std::int64_t i = 0; i < s.lead; ++i)
-        CopyRows(c, p, i * rows, dst, i * stretch + to, rows);
+      EmitMoveRows(c, p, 0, dst, to, {{s.lead, rows, stretch}, {rows, 1, 1}});
       to += rows;
     }
     c.EndTask(0);
@@ -104,7 +98,8 @@ Status LowerConcat(Context& c, const ir::Node& n) {
     for (const Blocked& p : parts) {
       Blocked to = dst;
       to.at.addr = Word(to.at.addr + block * dst.plane_bytes());
-      CopyRows(c, p, 0, to, 0, p.rows);
+      to.channels = p.channels;
+      EmitMoveRows(c, p, 0, to, 0, {{p.rows, 1, 1}});
       block += p.blocks();
     }
     c.EndTask(0);
@@ -115,12 +110,9 @@ Status LowerConcat(Context& c, const ir::Node& n) {
   ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + widest),
                    [&](const TileGroup& g) {
                      c.AddGroup(1, g.tiles1, nullptr, [&] {
-                       TilePosition at;
-                       at.row_begin = g.begin1;
-                       at.row_step[1] = g.size1;
-                       at.line_rows = g.size1;
+                       const TilePosition at = RowsAt(g);
                        const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
-                       if (dst.channels % kLanes != 0) Zero(c, 0, part);
+                       FillPadding(c, 0, dst.blocks(), g.size1, dst.channels, 0);
                        std::int64_t to = 0;
                        for (const Blocked& p : parts) {
                          c.Emit(TileCopy(p, at, p.blocks(), part, false));
@@ -130,104 +122,6 @@ Status LowerConcat(Context& c, const ir::Node& n) {
                        c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
                      });
                    });
-  c.EndTask(0);
-  return OkStatus();
-}
-
-SliceShape SliceShapeOf(const ir::Graph& g, const ir::Node& n) {
-  SliceShape s;
-  const tensor::Dims x = g.value(n.inputs[0]).type.dims(), y = g.value(n.outputs[0]).type.dims();
-  const auto constant = [&](std::size_t i) -> const tensor::Value* {
-    return i < n.inputs.size() ? g.constant(n.inputs[i]) : nullptr;
-  };
-  const tensor::Value* starts = constant(1);
-  const tensor::Value* axes = constant(3);
-  const tensor::Value* steps = constant(4);
-  if (starts == nullptr || constant(2) == nullptr ||
-      (n.inputs.size() > 3 && n.inputs[3] != ir::kNoValue && axes == nullptr)) {
-    s.problem = "bounds that are not constant";
-    return s;
-  }
-  std::int64_t axis = -1;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (x[i] == y[i]) continue;
-    if (axis >= 0) {
-      s.problem = Cat("slice of dimensions ", axis, " and ", static_cast<std::int64_t>(i));
-      return s;
-    }
-    axis = static_cast<std::int64_t>(i);
-  }
-  const auto rank = static_cast<std::int64_t>(x.size());
-  if (axis < 0) axis = 0;
-  for (std::int64_t i = 0; i < starts->count(); ++i) {
-    std::int64_t a = axes ? tensor::ElementAsInt64(*axes, i) : i;
-    if (a < 0) a += rank;
-    if (steps && tensor::ElementAsInt64(*steps, i) != 1) {
-      s.problem = Cat("step ", tensor::ElementAsInt64(*steps, i));
-      return s;
-    }
-    if (a != axis) continue;
-    const std::int64_t size = x[static_cast<std::size_t>(a)];
-    std::int64_t from = tensor::ElementAsInt64(*starts, i);
-    if (from < 0) from += size;
-    s.from = std::clamp<std::int64_t>(from, 0, size);
-  }
-  s.count = y[static_cast<std::size_t>(axis)];
-  s.over_lanes = axis == rank - 1;
-  if (s.over_lanes) return s;
-  std::int64_t inner = 1;
-  for (std::int64_t i = axis + 1; i < rank - 1; ++i) inner *= x[static_cast<std::size_t>(i)];
-  for (std::int64_t i = 0; i < axis; ++i) s.lead *= x[static_cast<std::size_t>(i)];
-  s.from *= inner;
-  s.count *= inner;
-  s.stretch = x[static_cast<std::size_t>(axis)] * inner;
-  return s;
-}
-
-Status LowerSlice(Context& c, const ir::Node& n) {
-  const SliceShape s = SliceShapeOf(c.graph, n);
-  if (!s.problem.empty()) return Internal(Cat("slice ", n.name, " was not asked about"));
-  NPUKIT_ASSIGN_OR_RETURN(const Blocked src, c.AsBlocked(n.inputs[0]));
-  // A stretch of rows, or whole blocks, is where it lies already.
-  if (!s.over_lanes && s.lead == 1) {
-    Blocked view = src;
-    view.at.addr = Word(src.at.addr + s.from * npu::kBlockBytes);
-    view.rows = s.count;
-    c.SetBlocked(n.outputs[0], view);
-    return OkStatus();
-  }
-  if (s.over_lanes && s.from % kLanes == 0) {
-    Blocked view = src;
-    view.at.addr = Word(src.at.addr + s.from / kLanes * src.plane_bytes());
-    view.channels = s.count;
-    c.SetBlocked(n.outputs[0], view);
-    return OkStatus();
-  }
-  NPUKIT_ASSIGN_OR_RETURN(const Blocked dst, c.NewBlocked(n.outputs[0]));
-  c.BeginTask(n.name);
-  if (!s.over_lanes) {
-    for (std::int64_t i = 0; i < s.lead; ++i)
-      CopyRows(c, src, i * s.stretch + s.from, dst, i * s.count, s.count);
-  } else {
-    const std::int64_t first = s.from / kLanes, last = (s.from + s.count - 1) / kLanes,
-                       blocks = last - first + 1;
-    ForEachTileGroup(1, 1, dst.rows, TileRows(c.config, dst.rows, dst.blocks() + blocks),
-                     [&](const TileGroup& g) {
-                       c.AddGroup(1, g.tiles1, nullptr, [&] {
-                         TilePosition at;
-                         at.block_begin = first;
-                         at.row_begin = g.begin1;
-                         at.row_step[1] = g.size1;
-                         at.line_rows = g.size1;
-                         const std::int64_t part = dst.blocks() * g.size1 * npu::kBlockBytes;
-                         if (dst.channels % kLanes != 0) Zero(c, 0, part);
-                         c.Emit(TileCopy(src, at, blocks, part, false));
-                         ShiftLanes(c, g.size1, part, s.from % kLanes, 0, 0, s.count);
-                         at.block_begin = 0;
-                         c.Emit(TileCopy(dst, at, dst.blocks(), 0, true));
-                       });
-                     });
-  }
   c.EndTask(0);
   return OkStatus();
 }

@@ -1,4 +1,4 @@
-// Moving elements without arithmetic: concat, slice, reshape, transpose.
+// Moving elements without arithmetic: concat, reshape, transpose.
 #pragma once
 
 #include <string>
@@ -7,6 +7,10 @@
 
 namespace npukit::devices::npu_sim {
 
+// Operators that LowerReshape, LowerRemap (remap.h) take.
+bool IsAlias(const ops::OpDef* o);
+bool IsRemap(const ops::OpDef* o);
+
 // Concatenation along the last dimension (lanes), or an outer one (rows, in `lead` stretches).
 struct ConcatShape {
   bool over_lanes = false;
@@ -14,16 +18,6 @@ struct ConcatShape {
   std::string problem;
 };
 ConcatShape ConcatShapeOf(const ir::Graph& g, const ir::Node& n);
-
-// A slice with step 1 along one dimension.
-struct SliceShape {
-  bool over_lanes = false;
-  std::int64_t lead = 1;             // stretches of rows
-  std::int64_t from = 0, count = 0;  // channels, or rows of a stretch
-  std::int64_t stretch = 0;          // rows of a stretch of the input
-  std::string problem;
-};
-SliceShape SliceShapeOf(const ir::Graph& g, const ir::Node& n);
 
 // A transpose with neighbours that stay together merged: result dimension i is source dimension
 // perm[i].
@@ -34,6 +28,13 @@ struct TransposeShape {
   std::int64_t channels = 1;
 };
 TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n);
+
+// In UB: channels [from, from + count) of a tile (.., rows, 16) at src become channels [to, to +
+// count) of one at dst.
+void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t from,
+                std::int64_t dst, std::int64_t to, std::int64_t count);
+// Joining lanes that do not start at blocks needs a row of all of them in UB.
+void CheckConcat(const ir::Graph& g, const ir::Node& n, const Config& config, Overflow* overflow);
 
 // Why a transpose cannot be done; `overflow` when a tile does not fit.
 std::string TransposeProblem(const Config& config, const TransposeShape& s, bool fp32_source,

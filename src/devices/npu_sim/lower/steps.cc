@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "devices/npu_sim/lower/rows.h"
+#include "devices/npu_sim/lower/tile_ops.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
@@ -12,70 +14,103 @@ namespace {
 using npu::BinaryOp;
 using npu::UnaryOp;
 
+// One element of the operand serves a whole row or tile.
+bool IsSingle(const Step& s) {
+  return s.kind == OperandKind::kScalar || s.kind == OperandKind::kOne ||
+         s.kind == OperandKind::kRows;
+}
+
 bool NeedsTemp(const Step& s) {
-  const ops::OpDef* op = s.op;
-  if (op == &op::hard_sigmoid || op == &op::hard_swish || op == &op::sigmoid || op == &op::swish)
-    return true;
-  if (!s.swapped) return false;
-  return (op == &op::sub || op == &op::div) &&
-         (s.kind == OperandKind::kScalar || s.kind == OperandKind::kOne ||
-          s.kind == OperandKind::kRows);
+  if (const UnaryRecipe* r = FindRecipe(s.op)) return r->needs_temp;
+  if (s.op == &op::prelu) return true;
+  if (s.op == &op::pow) return s.scalar == 3.0f;
+  return s.swapped && (s.op == &op::sub || s.op == &op::div) && IsSingle(s);
 }
 
 // The exponent of a pow this vector unit can do as something else; NaN otherwise.
-bool PowIsSimple(float e) { return e == 2.0f || e == 0.5f || e == 1.0f || e == -1.0f; }
+bool PowIsSimple(float e) { return e == 3.0f || e == 2.0f || e == 1.0f || e == 0.5f || e == -1.0f; }
 
-OperandKind KindOf(const ir::Graph& g, ir::ValueId id, std::int64_t rows, std::int64_t channels) {
-  const tensor::Type& t = g.value(id).type;
-  if (!t.is_static()) return OperandKind::kNone;
-  const RowsChannels rc = SplitDims(t.dims());
-  if (rc.rows * rc.channels == 1)
-    return g.is_constant(id) ? OperandKind::kScalar : OperandKind::kOne;
-  if (rc.rows == rows && rc.channels == channels) return OperandKind::kFull;
-  if (rc.rows == 1 && rc.channels == channels) return OperandKind::kChannels;
-  if (rc.rows == rows && rc.channels == 1) return OperandKind::kRows;
-  return OperandKind::kNone;
-}
-
-bool IsUnary(const ops::OpDef* op) {
-  return op == &op::relu || op == &op::clip || op == &op::hard_sigmoid || op == &op::hard_swish ||
-         op == &op::sigmoid || op == &op::swish || op == &op::sqrt || op == &op::identity;
-}
 bool IsBinary(const ops::OpDef* op) {
-  return op == &op::add || op == &op::sub || op == &op::mul || op == &op::div || op == &op::pow;
+  for (const ops::OpDef* b :
+       {&op::add, &op::sub, &op::mul, &op::div, &op::max, &op::min, &op::pow, &op::prelu}) {
+    if (op == b) return true;
+  }
+  return false;
 }
 
-void Append(const ir::Graph& g, StepsPlan& plan, Step s, std::int64_t rows, std::int64_t channels,
+// Does the step give zero in lanes beyond the channels, where it finds zero and so do operands per
+// channel or per element?
+bool KeepsZero(const Step& s) {
+  if (const UnaryRecipe* r = FindRecipe(s.op)) return r->keeps_zero(s.attrs);
+  const bool scalar = s.kind == OperandKind::kScalar;
+  if (s.op == &op::mul || s.op == &op::prelu) return !scalar || std::isfinite(s.scalar);
+  if (s.op == &op::pow) return s.scalar != -1.0f;
+  if (s.op == &op::div) return !s.swapped && scalar && s.scalar != 0;
+  if (!IsSingle(s)) return true;
+  if (!scalar) return false;
+  if (s.op == &op::max) return s.scalar <= 0;
+  if (s.op == &op::min) return s.scalar >= 0;
+  return s.scalar == 0;  // add, sub
+}
+
+// How an operand of these dimensions lies beside a result of `out`; kNone: it does not broadcast to
+// it. `expand`: see Step.
+OperandKind KindOf(const ir::Graph& g, ir::ValueId id, const tensor::Dims& out,
+                   tensor::Dims* expand) {
+  const tensor::Type& t = g.value(id).type;
+  if (!t.is_static() || t.dims().size() > out.size()) return OperandKind::kNone;
+  tensor::Dims d = t.dims();
+  if (tensor::ElementCount(d).value_or(0) == 1)
+    return g.is_constant(id) ? OperandKind::kScalar : OperandKind::kOne;
+  d.insert(d.begin(), out.size() - d.size(), 1);
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    if (d[i] != 1 && d[i] != out[i]) return OperandKind::kNone;
+  }
+  const bool lanes = d.back() == out.back();
+  const bool rows = std::equal(d.begin(), d.end() - 1, out.begin());
+  if (!rows && lanes && SplitDims(d).rows == 1) return OperandKind::kChannels;
+  if (!rows) {
+    *expand = out;
+    expand->back() = d.back();
+  }
+  return lanes ? OperandKind::kFull : OperandKind::kRows;
+}
+
+void Append(const ir::Graph& g, StepsPlan& plan, Step s, const tensor::Dims& out,
             StepProblem* problem) {
   plan.wide |= s.op != &op::relu && s.op != &op::identity;
-  if (IsUnary(s.op)) {
-    plan.needs_temp |= NeedsTemp(s);
-    plan.steps.push_back(std::move(s));
-    return;
-  }
-  if (!IsBinary(s.op)) {
-    *problem = {"unsupported_operator", std::string(s.op->name)};
-    return;
-  }
-  s.kind = KindOf(g, s.operand, rows, channels);
-  if (s.kind == OperandKind::kNone) {
-    *problem = {"unsupported_broadcast",
-                Cat(g.value(s.operand).type.ToString(), " beside ", rows, " rows of ", channels)};
-    return;
-  }
-  if (s.kind == OperandKind::kScalar)
-    s.scalar = static_cast<float>(tensor::ElementAsDouble(*g.constant(s.operand), 0));
-  if (s.op == &op::pow && (s.swapped || s.kind != OperandKind::kScalar || !PowIsSimple(s.scalar))) {
-    *problem = {"unsupported_exponent", s.kind == OperandKind::kScalar
-                                            ? Cat(static_cast<double>(s.scalar))
-                                            : "not a constant"};
-    return;
+  if (FindRecipe(s.op) == nullptr) {
+    if (!IsBinary(s.op)) {
+      *problem = {"unsupported_operator", std::string(s.op->name)};
+      return;
+    }
+    s.kind = KindOf(g, s.operand, out, &s.expand);
+    if (s.kind == OperandKind::kNone) {
+      *problem = {"unsupported_broadcast",
+                  Cat(g.value(s.operand).type.ToString(), " beside [", JoinInts(out, ", "), "]")};
+      return;
+    }
+    const tensor::Value* constant = g.constant(s.operand);
+    const bool scalar = s.kind == OperandKind::kScalar;
+    if (scalar) s.scalar = static_cast<float>(tensor::ElementAsDouble(*constant, 0));
+    if (constant != nullptr && !scalar) {
+      if (std::string found = TooLargeForHalf(*constant); !found.empty()) {
+        *problem = {"constant_too_large", Cat(g.value(s.operand).name, " holds ", found)};
+        return;
+      }
+    }
+    if (s.op == &op::pow && (s.swapped || !scalar || !PowIsSimple(s.scalar))) {
+      *problem = {"unsupported_exponent",
+                  scalar ? Cat(static_cast<double>(s.scalar)) : "not a constant"};
+      return;
+    }
+    if ((s.op == &op::prelu && s.swapped) || (scalar && std::isnan(s.scalar))) {
+      *problem = {"unsupported_operator", Cat(s.op->name, s.swapped ? " of a slope" : " with NaN")};
+      return;
+    }
   }
   plan.needs_temp |= NeedsTemp(s);
-  // 0 / 0 in lanes beyond the channels; 1 / x of a zero there.
-  plan.dirty_padding |= (s.op == &op::div && (s.kind == OperandKind::kFull ||
-                                              s.kind == OperandKind::kChannels || s.swapped)) ||
-                        (s.op == &op::pow && s.scalar == -1.0f);
+  plan.dirty_padding |= !KeepsZero(s);
   plan.steps.push_back(std::move(s));
 }
 
@@ -88,8 +123,15 @@ std::int64_t StepsPlan::UbBytes(std::int64_t blocks, std::int64_t rows) const {
   return 2 * tile + (needs_temp ? 2 * tile : 0) + tile;
 }
 
-StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, std::int64_t channels,
-                    StepProblem* problem) {
+std::string TooLargeForHalf(const tensor::Value& v) {
+  for (std::int64_t i = 0; i < v.count(); ++i) {
+    const double x = tensor::ElementAsDouble(v, i);
+    if (std::isfinite(x) && std::fabs(x) >= 65520.0) return Cat(x);
+  }
+  return {};
+}
+
+StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, StepProblem* problem) {
   StepsPlan plan;
   plan.wide = n.op != &op::chain && HasBias(g, n);  // the bias joins in fp32
   for (const ops::EpilogueStep& e : n.epilogue) {
@@ -98,41 +140,47 @@ StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t rows, st
     s.attrs = e.attrs;
     s.swapped = e.swapped;
     if (e.operand >= 0) s.operand = n.inputs[static_cast<std::size_t>(e.operand)];
-    Append(g, plan, std::move(s), rows, channels, problem);
+    Append(g, plan, std::move(s), g.value(n.outputs[0]).type.dims(), problem);
     if (!problem->code.empty()) break;
   }
   return plan;
 }
 
-StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* main,
+StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, MainInput* main,
                           StepProblem* problem) {
-  const RowsChannels out = SplitDims(g.value(n.outputs[0]).type.dims());
-  *main = 0;
-  if (n.op == &op::chain) return PlanSteps(g, n, out.rows, out.channels, problem);
+  const tensor::Dims out = g.value(n.outputs[0]).type.dims();
+  *main = {};
   StepsPlan plan;
-  Step s;
-  s.op = n.op;
-  s.attrs = n.attrs;
-  if (IsBinary(n.op)) {
-    if (KindOf(g, n.inputs[0], out.rows, out.channels) != OperandKind::kFull ||
-        g.is_constant(n.inputs[0])) {
-      if (KindOf(g, n.inputs[1], out.rows, out.channels) == OperandKind::kFull) {
-        *main = 1;
-        s.swapped = true;
+  if (n.op != &op::chain) {
+    Step s;
+    s.op = n.op;
+    s.attrs = n.attrs;
+    if (IsBinary(n.op)) {
+      // The input that a step needs least of: the whole shape, else all channels.
+      const auto rank = [&](std::size_t i) {
+        tensor::Dims expand;
+        const OperandKind kind = KindOf(g, n.inputs[i], out, &expand);
+        if (kind == OperandKind::kFull)
+          return expand.empty() ? (g.is_constant(n.inputs[i]) ? 1 : 0) : 2;
+        return kind == OperandKind::kChannels                ? 3
+               : out.empty() || SplitDims(out).channels == 1 ? 4
+                                                             : 5;
+      };
+      main->index = rank(1) < rank(0) ? 1 : 0;
+      const int found = rank(main->index);
+      if (found == 5) {
+        *problem = {"unsupported_broadcast", Cat(g.value(n.inputs[0]).type.ToString(), " with ",
+                                                 g.value(n.inputs[1]).type.ToString())};
+        return plan;
       }
+      if (found >= 2) main->expand = out;
+      s.swapped = main->index == 1;
+      s.operand = n.inputs[1 - main->index];
     }
-    const ir::ValueId main_id = n.inputs[*main];
-    const RowsChannels m = SplitDims(g.value(main_id).type.dims());
-    if (m.rows != out.rows || m.channels != out.channels) {
-      *problem = {"unsupported_broadcast", Cat(g.value(n.inputs[0]).type.ToString(), " with ",
-                                               g.value(n.inputs[1]).type.ToString())};
-      return plan;
-    }
-    s.operand = n.inputs[1 - *main];
+    Append(g, plan, std::move(s), out, problem);
+    if (!problem->code.empty()) return plan;
   }
-  Append(g, plan, std::move(s), out.rows, out.channels, problem);
-  if (!problem->code.empty() || n.epilogue.empty()) return plan;
-  StepsPlan rest = PlanSteps(g, n, out.rows, out.channels, problem);
+  StepsPlan rest = PlanSteps(g, n, problem);
   plan.wide |= rest.wide;
   plan.needs_temp |= rest.needs_temp;
   plan.dirty_padding |= rest.dirty_padding;
@@ -140,10 +188,18 @@ StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, std::size_t* ma
   return plan;
 }
 
+Result<Blocked> BindExpanded(Context& c, ir::ValueId id, const tensor::Dims& expand) {
+  NPUKIT_ASSIGN_OR_RETURN(const Blocked b, c.AsBlocked(id));
+  if (expand.empty()) return b;
+  tensor::Dims from = c.dims(id);
+  from.insert(from.begin(), expand.size() - from.size(), 1);
+  return ExpandRows(c, b, from, expand, Cat("repeat ", c.graph.value(id).name));
+}
+
 Status BindOperands(Context& c, StepsPlan& plan) {
   for (Step& s : plan.steps) {
     if (s.kind == OperandKind::kNone || s.kind == OperandKind::kScalar) continue;
-    NPUKIT_ASSIGN_OR_RETURN(s.source, c.AsBlocked(s.operand));
+    NPUKIT_ASSIGN_OR_RETURN(s.source, BindExpanded(c, s.operand, s.expand));
   }
   return OkStatus();
 }
@@ -211,160 +267,69 @@ void EmitLoad(Context& c, const StepsPlan& plan, const UbTile& tile, const Block
 
 namespace {
 
-// Emits vector instructions on one tile.
-class StepEmitter {
- public:
-  StepEmitter(Context& c, const UbTile& t, npu::ElemType type) : c_(c), t_(t), type_(type) {}
+constexpr TileOps::Where kMain = TileOps::kMain, kTemp = TileOps::kTemp;
 
-  // The whole tile, from main or the temporary to main or the temporary.
-  void Unary(UnaryOp op, bool to_temp, bool from_temp, float scalar = 0) {
-    npu::Unary u;
-    u.op = op;
-    u.dst_type = u.src_type = type_;
-    u.dst_addr = Word(to_temp ? t_.temp : t_.main);
-    u.src_addr = Word(from_temp ? t_.temp : t_.main);
-    u.len = Word(t_.blocks * t_.rows * kLanes);
-    u.scalar = scalar;
-    c_.Emit(u);
-  }
-  void InPlace(UnaryOp op, float scalar = 0) { Unary(op, false, false, scalar); }
-  // main = main * other
-  void MulBy(std::int64_t other) {
-    npu::Binary b;
-    b.op = BinaryOp::kMul;
-    b.dst_type = b.src0_type = b.src1_type = type_;
-    b.dst_addr = b.src0_addr = Word(t_.main);
-    b.src1_addr = Word(other);
-    b.len = Word(t_.blocks * t_.rows * kLanes);
-    c_.Emit(b);
-  }
-  void MulByTemp() { MulBy(t_.temp); }
-  void Square() { MulBy(t_.main); }
-  // temp = 1 + exp(-main)
-  void OnePlusExpToTemp() {
-    Unary(UnaryOp::kMuls, true, false, -1.0f);
-    Unary(UnaryOp::kExp, true, true);
-    Unary(UnaryOp::kAdds, true, true, 1.0f);
-  }
-  // temp = max(alpha * main + beta, 0)
-  void HardSigmoidToTemp(float alpha, float beta) {
-    Unary(UnaryOp::kMuls, true, false, alpha);
-    Unary(UnaryOp::kAdds, true, true, beta);
-    Unary(UnaryOp::kMaxs, true, true, 0.0f);
-  }
-  // main = main (or the temporary) op operand, the operand being fp16 in the shared room.
-  void WithOperand(BinaryOp op, const Step& s, bool from_temp) {
-    npu::Binary b;
-    b.op = op;
-    b.dst_type = b.src0_type = type_;
-    b.dst_addr = Word(t_.main);
-    b.src0_addr = Word(from_temp ? t_.temp : t_.main);
-    b.src1_addr = Word(t_.shared);
-    b.len = Word(t_.blocks * t_.rows * kLanes);
-    const std::int64_t row = kLanes * npu::ElemBytes(type_);
-    if (s.kind == OperandKind::kOne) b.src1_scalar = 1;
-    if (s.kind == OperandKind::kChannels || s.kind == OperandKind::kRows) {
-      b.count[2] = Word(t_.blocks);
-      b.count[3] = Word(t_.rows);
-      b.len = kLanes;
-      b.dst_stride[2] = b.src0_stride[2] = Word(t_.rows * row);
-      b.dst_stride[3] = b.src0_stride[3] = Word(row);
-      if (s.kind == OperandKind::kChannels) {
-        b.src1_stride[2] = npu::kBlockBytes;
-      } else {
-        b.src1_stride[3] = npu::kBlockBytes;
-        b.src1_scalar = 1;
-      }
-    }
-    const bool ordered = op == BinaryOp::kSub || op == BinaryOp::kDiv;
-    if (s.swapped && ordered && b.src1_scalar == 0) {
-      std::swap(b.src0_addr, b.src1_addr);
-      std::swap(b.src0_type, b.src1_type);
-      std::swap(b.src0_stride, b.src1_stride);
-    }
-    c_.Emit(b);
-  }
-
- private:
-  Context& c_;
-  const UbTile& t_;
-  const npu::ElemType type_;
-};
-
-void EmitScalarStep(StepEmitter& e, const Step& s) {
+void EmitScalarStep(TileOps& e, const Step& s) {
   const float v = s.scalar;
   if (s.op == &op::add) return e.InPlace(UnaryOp::kAdds, v);
   if (s.op == &op::mul) return e.InPlace(UnaryOp::kMuls, v);
+  if (s.op == &op::max) return e.InPlace(UnaryOp::kMaxs, v);
+  if (s.op == &op::min) return e.InPlace(UnaryOp::kMins, v);
   if (s.op == &op::sub) {
     if (!s.swapped) return e.InPlace(UnaryOp::kAdds, -v);
-    e.Unary(UnaryOp::kNeg, true, false);
-    return e.Unary(UnaryOp::kAdds, false, true, v);
+    e.Unary(UnaryOp::kNeg, kTemp, kMain);
+    return e.Unary(UnaryOp::kAdds, kMain, kTemp, v);
   }
   if (s.op == &op::div) {
     if (!s.swapped) return e.InPlace(UnaryOp::kMuls, 1.0f / v);
-    e.Unary(UnaryOp::kRec, true, false);
-    return e.Unary(UnaryOp::kMuls, false, true, v);
+    e.Unary(UnaryOp::kRec, kTemp, kMain);
+    return e.Unary(UnaryOp::kMuls, kMain, kTemp, v);
+  }
+  if (s.op == &op::prelu) {
+    ops::Attrs slope;
+    slope.Set("alpha", v);
+    return FindRecipe(&op::leaky_relu)->emit(e, slope);
   }
   NPUKIT_CHECK(s.op == &op::pow);
-  if (v == 2.0f) e.Square();
+  if (v == 3.0f) {
+    e.Binary(BinaryOp::kMul, kTemp, kMain, kMain);
+    e.Binary(BinaryOp::kMul, kMain, kMain, kTemp);
+  }
+  if (v == 2.0f) e.Binary(BinaryOp::kMul, kMain, kMain, kMain);
   if (v == 0.5f) e.InPlace(UnaryOp::kSqrt);
   if (v == -1.0f) e.InPlace(UnaryOp::kRec);
 }
 
-void EmitOperandStep(StepEmitter& e, const Step& s) {
-  const bool single = s.kind == OperandKind::kOne || s.kind == OperandKind::kRows;
-  if (s.op == &op::add) return e.WithOperand(BinaryOp::kAdd, s, false);
-  if (s.op == &op::mul) return e.WithOperand(BinaryOp::kMul, s, false);
+void EmitOperandStep(TileOps& e, const Step& s) {
+  if (s.op == &op::prelu) {  // max(x, 0) + slope * min(x, 0)
+    e.Unary(UnaryOp::kMins, kTemp, kMain, 0.0f);
+    e.WithOperand(BinaryOp::kMul, s, kTemp, kTemp);
+    e.InPlace(UnaryOp::kMaxs, 0.0f);
+    return e.Binary(BinaryOp::kAdd, kMain, kMain, kTemp);
+  }
   // The single element of src1 cannot stand first: b - a is (-a) + b, b / a is (1 / a) * b.
-  if (s.swapped && single) {
-    if (s.op == &op::sub) {
-      e.Unary(UnaryOp::kNeg, true, false);
-      return e.WithOperand(BinaryOp::kAdd, s, true);
-    }
-    e.Unary(UnaryOp::kRec, true, false);
-    return e.WithOperand(BinaryOp::kMul, s, true);
+  if (s.swapped && IsSingle(s) && (s.op == &op::sub || s.op == &op::div)) {
+    const bool sub = s.op == &op::sub;
+    e.Unary(sub ? UnaryOp::kNeg : UnaryOp::kRec, kTemp, kMain);
+    return e.WithOperand(sub ? BinaryOp::kAdd : BinaryOp::kMul, s, kMain, kTemp);
   }
-  e.WithOperand(s.op == &op::sub ? BinaryOp::kSub : BinaryOp::kDiv, s, false);
-}
-
-void EmitUnaryStep(StepEmitter& e, const Step& s) {
-  if (s.op == &op::relu) return e.InPlace(UnaryOp::kRelu);
-  if (s.op == &op::sqrt) return e.InPlace(UnaryOp::kSqrt);
-  if (s.op == &op::clip) {
-    const float lo = s.attrs.Float("min", -INFINITY), hi = s.attrs.Float("max", INFINITY);
-    if (lo != -INFINITY) e.InPlace(UnaryOp::kMaxs, lo);
-    if (hi != INFINITY) e.InPlace(UnaryOp::kMins, hi);
-    return;
+  constexpr std::pair<const ops::OpDef*, BinaryOp> kOps[] = {
+      {&op::add, BinaryOp::kAdd}, {&op::sub, BinaryOp::kSub}, {&op::mul, BinaryOp::kMul},
+      {&op::div, BinaryOp::kDiv}, {&op::max, BinaryOp::kMax}, {&op::min, BinaryOp::kMin}};
+  for (const auto& [op, instruction] : kOps) {
+    if (s.op == op) return e.WithOperand(instruction, s, kMain, kMain);
   }
-  if (s.op == &op::hard_sigmoid) {
-    e.HardSigmoidToTemp(s.attrs.Float("alpha", 0.2f), s.attrs.Float("beta", 0.5f));
-    return e.Unary(UnaryOp::kMins, false, true, 1.0f);
-  }
-  if (s.op == &op::hard_swish) {
-    e.HardSigmoidToTemp(1.0f / 6.0f, 0.5f);
-    e.Unary(UnaryOp::kMins, true, true, 1.0f);
-    return e.MulByTemp();
-  }
-  if (s.op == &op::sigmoid) {
-    e.OnePlusExpToTemp();
-    return e.Unary(UnaryOp::kRec, false, true);
-  }
-  if (s.op == &op::swish) {
-    e.OnePlusExpToTemp();
-    e.Unary(UnaryOp::kRec, true, true);
-    return e.MulByTemp();
-  }
-  NPUKIT_CHECK(s.op == &op::identity);
+  NPUKIT_CHECK(false);
 }
 
 }  // namespace
 
 void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position,
                std::int64_t channels, bool last_block) {
-  StepEmitter e(c, tile, plan.type());
+  TileOps e(c, tile, plan.type());
   for (const Step& s : plan.steps) {
     if (s.kind == OperandKind::kNone) {
-      EmitUnaryStep(e, s);
+      FindRecipe(s.op)->emit(e, s.attrs);
       continue;
     }
     if (s.kind == OperandKind::kScalar) {

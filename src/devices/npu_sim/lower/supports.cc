@@ -8,10 +8,14 @@
 #include "devices/npu_sim/lower/conv_transpose.h"
 #include "devices/npu_sim/lower/depthwise.h"
 #include "devices/npu_sim/lower/elementwise.h"
+#include "devices/npu_sim/lower/group_conv.h"
+#include "devices/npu_sim/lower/layer_norm.h"
 #include "devices/npu_sim/lower/matmul.h"
 #include "devices/npu_sim/lower/move.h"
 #include "devices/npu_sim/lower/reduce.h"
+#include "devices/npu_sim/lower/remap.h"
 #include "devices/npu_sim/lower/resize.h"
+#include "devices/npu_sim/lower/softmax.h"
 #include "ops/window.h"
 #include "target/reasons.h"
 
@@ -103,9 +107,7 @@ class Judgement {
            t.ToString());
         return false;
       }
-      const bool parameter = input && i > 0 && g_.is_constant(id) &&
-                             (n_.op == &op::reshape || n_.op == &op::slice || n_.op == &op::resize);
-      if (parameter) continue;
+      if (input && i > 0 && g_.is_constant(id) && TakesParameters()) continue;
       if (t.dtype != tensor::DType::kF32 && t.dtype != tensor::DType::kF16) {
         No("unsupported_dtype", "keep integer and shape arithmetic on the CPU", "", "fp32, fp16",
            std::string(DTypeName(t.dtype)));
@@ -119,6 +121,27 @@ class Judgement {
     return true;
   }
 
+  // Shapes, axes, indices: constants that are read when compiling.
+  bool TakesParameters() const {
+    for (const ops::OpDef* o : {&op::reshape, &op::slice, &op::resize, &op::pad, &op::expand,
+                                &op::tile, &op::gather, &op::squeeze, &op::unsqueeze}) {
+      if (n_.op == o) return true;
+    }
+    return false;
+  }
+
+  // Constants that are stored in fp16 as they are. Weights of the cube are scaled, biases and
+  // single numbers stay fp32.
+  void Constant(ir::ValueId id) {
+    const tensor::Value* v = ok() ? g_.constant(id) : nullptr;
+    if (v == nullptr) return;
+    const std::string found = TooLargeForHalf(*v);
+    if (!found.empty()) {
+      No("constant_too_large", "scale it in the model, or leave the operator on the CPU", "",
+         "65504", Cat(g_.value(id).name, " holds ", found));
+    }
+  }
+
   bool Nhwc() {
     if (n_.attrs.String("layout", "NCHW") == "NHWC" && TypeOf(n_.inputs[0]).dims().size() == 4)
       return true;
@@ -128,9 +151,8 @@ class Judgement {
   }
 
   StepsPlan Epilogue() {
-    const RowsChannels out = SplitDims(TypeOf(n_.outputs[0]).dims());
     StepProblem problem;
-    StepsPlan plan = PlanSteps(g_, n_, out.rows, out.channels, &problem);
+    StepsPlan plan = PlanSteps(g_, n_, &problem);
     Steps(problem);
     return plan;
   }
@@ -149,13 +171,14 @@ class Judgement {
     if (o == &op::conv_transpose2d) return ConvTranspose();
     if (o == &op::max_pool2d || o == &op::avg_pool2d) return Pool();
     if (o == &op::matmul) return MatMul();
-    if (o == &op::reduce_mean) return ReduceMean();
+    if (o->loop == ops::LoopShape::kReduce) return Reduce();
     if (o == &op::softmax) return Softmax();
+    if (o == &op::layer_normalization) return LayerNorm();
     if (o == &op::resize) return Resize();
     if (o == &op::transpose) return Transpose();
-    if (o == &op::slice) return Slice();
-    if (o == &op::concat) return MaxRank();
-    if (o == &op::reshape || o == &op::squeeze || o == &op::unsqueeze || o == &op::identity) return;
+    if (IsRemap(o)) return Remap();
+    if (o == &op::concat) return Concat();
+    if (IsAlias(o)) return;
     if (o->loop == ops::LoopShape::kUnary || o->loop == ops::LoopShape::kBinary || o == &op::chain)
       return Elementwise();
     No("unsupported_operator", "let it run on the CPU", "", "", std::string(o->name));
@@ -190,9 +213,9 @@ class Judgement {
       ChooseConvTiling(config_, *g, steps, &overflow);
     } else if (group == g->channels && g->channels == g->out_channels) {
       ChooseWindowTiling(config_, *g, steps, &overflow);
+      Constant(n_.inputs[1]);
     } else {
-      return No("unsupported_groups", "split the convolution by group", "",
-                Cat("1 or ", g->channels), Cat(group));
+      ChooseConvTiling(config_, PlanGroups(*g, group).part, steps, &overflow);
     }
     Fits(overflow);
   }
@@ -262,6 +285,8 @@ class Judgement {
     const MatMulShape s = MatMulShapeOf(g_, n_);
     if (!s.problem.empty())
       return No("unsupported_broadcast", "give both operands the same batch", "", "", s.problem);
+    Constant(n_.inputs[0]);
+    if (!s.constant_b) Constant(n_.inputs[1]);
     const StepsPlan steps = Epilogue();
     if (!ok()) return;
     Overflow overflow;
@@ -273,16 +298,14 @@ class Judgement {
     Fits(overflow);
   }
 
-  void ReduceMean() {
+  void Reduce() {
     MaxRank();
     if (!ok()) return;
     const ReduceShape s = ReduceShapeOf(g_, n_);
     if (!s.problem.empty()) return No("unsupported_axes", "transpose first", "", "", s.problem);
-    if (s.over_lanes) Row(LanesReduceBytes(CeilDiv(s.channels, kLanes), 1));
-  }
-
-  void Row(std::int64_t need) {
-    if (need > config_.buffers.ub_bytes) Fits({"npu.ub_bytes", config_.buffers.ub_bytes, need});
+    Overflow overflow;
+    ChooseReduceTiling(config_, s, &overflow);
+    Fits(overflow);
   }
 
   void Softmax() {
@@ -293,7 +316,33 @@ class Judgement {
     const std::int64_t axis = n_.attrs.Int("axis", -1);
     if (rank == 0 || (axis != -1 && axis != rank - 1))
       return No("unsupported_axes", "transpose first", "", "last", Cat(axis));
-    Row(SoftmaxBytes(CeilDiv(x.back(), kLanes), 1));
+    const std::int64_t ub = config_.buffers.ub_bytes;
+    if (SoftmaxLeastBytes() > ub) Fits({"npu.ub_bytes", ub, SoftmaxLeastBytes()});
+  }
+
+  void LayerNorm() {
+    MaxRank();
+    if (!ok()) return;
+    for (std::size_t i = 1; i < n_.inputs.size(); ++i) {
+      if (n_.inputs[i] != ir::kNoValue && !g_.is_constant(n_.inputs[i])) {
+        return No("weights_not_constant", "leave the operator on the CPU", "", "constant",
+                  i == 1 ? "scale computed" : "bias computed");
+      }
+    }
+    const LayerNormShape s = LayerNormShapeOf(g_, n_);
+    if (!s.problem.empty())
+      return No("unsupported_axes", "check the attributes", "", "", s.problem);
+    Overflow overflow;
+    ChooseLayerNormRows(config_, s, &overflow);
+    Fits(overflow);
+  }
+
+  void Concat() {
+    MaxRank();
+    for (const ir::ValueId id : n_.inputs) Constant(id);
+    Overflow overflow;
+    CheckConcat(g_, n_, config_, &overflow);
+    Fits(overflow);
   }
 
   void Resize() {
@@ -315,19 +364,26 @@ class Judgement {
     Fits(overflow);
   }
 
-  void Slice() {
+  void Remap() {
     MaxRank();
+    Constant(n_.inputs[0]);
     if (!ok()) return;
-    const SliceShape s = SliceShapeOf(g_, n_);
-    if (!s.problem.empty())
-      No("unsupported_movement", "slice one dimension at a time, with step 1", "", "", s.problem);
+    const devices::npu_sim::Remap r = RemapOf(g_, n_);
+    if (!r.problem.empty()) {
+      return No("unsupported_movement", "give constants, and few separate pieces", "", "",
+                r.problem);
+    }
+    Overflow overflow;
+    CheckRemap(config_, r, &overflow);
+    Fits(overflow);
   }
 
   void Elementwise() {
-    std::size_t main = 0;
+    MainInput main;
     StepProblem problem;
     const StepsPlan steps = PlanElementwise(g_, n_, &main, &problem);
     Steps(problem);
+    if (n_.op != &op::chain) Constant(n_.inputs[main.index]);
     if (!ok()) return;
     const RowsChannels out = SplitDims(TypeOf(n_.outputs[0]).dims());
     Overflow overflow;

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "devices/npu_sim/lower/move.h"
+#include "devices/npu_sim/lower/rows.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
@@ -88,44 +89,14 @@ npu::Copy LoadTile(const TransposeShape& s, const tensor::Dims& tile, npu::Place
   return copy;
 }
 
-// Rows only: gathered in result order by the copy into UB, stored in one run. One block of channels
-// per tile.
+// Rows only, in result order.
 void EmitRows(Context& c, const TransposeShape& s, const Blocked& src, const Blocked& dst) {
-  const tensor::Dims d = ResultDims(s), strides = tensor::DenseStrides(s.source);
-  const std::int64_t inner = dst.rows / d[0];
-  const std::int64_t t0 = std::max<std::int64_t>(
-      1, std::min({d[0], c.config.buffers.ub_bytes / (inner * npu::kBlockBytes)}));
-  ForEachTileGroup(dst.blocks(), 1, d[0], t0, [&](const TileGroup& g) {
-    c.AddGroup(g.tiles0, g.tiles1, nullptr, [&] {
-      npu::Copy gather;
-      gather.src = src.at;
-      const std::int64_t first = strides[static_cast<std::size_t>(s.perm[0])];
-      gather.src.addr =
-          Word(src.at.addr + g.begin0 * src.plane_bytes() + g.begin1 * first * npu::kBlockBytes);
-      gather.src.step[0] = Word(src.plane_bytes());
-      gather.src.step[1] = Word(g.size1 * first * npu::kBlockBytes);
-      gather.dst = OnUb(0);
-      std::int64_t dense = inner;
-      for (std::size_t i = 0; i < d.size(); ++i) {
-        if (i > 0) dense /= d[i];
-        const std::size_t slot = 3 - d.size() + i;
-        const std::int64_t count = i == 0 ? g.size1 : d[i];
-        gather.count[slot] = Word(count);
-        gather.src_stride[slot] =
-            count == 1 ? 0 : Word(strides[static_cast<std::size_t>(s.perm[i])] * npu::kBlockBytes);
-        gather.dst_stride[slot] = count == 1 ? 0 : Word(dense * npu::kBlockBytes);
-      }
-      gather.bytes = npu::kBlockBytes;
-      c.Emit(gather);
-      TilePosition at;
-      at.block_begin = g.begin0;
-      at.block_step[0] = 1;
-      at.row_begin = g.begin1 * inner;
-      at.row_step[1] = g.size1 * inner;
-      at.line_rows = g.size1 * inner;
-      c.Emit(TileCopy(dst, at, 1, 0, true));
-    });
-  });
+  const tensor::Dims d = ResultDims(s), strides = tensor::DenseStrides(s.source),
+                     dense = tensor::DenseStrides(d);
+  std::vector<RowLoop> loops;
+  for (std::size_t i = 0; i < d.size(); ++i)
+    loops.push_back({d[i], strides[static_cast<std::size_t>(s.perm[i])], dense[i]});
+  EmitMoveRows(c, src, 0, dst, 0, std::move(loops));
 }
 
 // Elements: a dense tile in UB, moved into blocked order.
@@ -263,14 +234,9 @@ TransposeShape TransposeShapeOf(const ir::Graph& g, const ir::Node& n) {
 std::string TransposeProblem(const Config& config, const TransposeShape& s, bool fp32_source,
                              Overflow* overflow) {
   const auto merged = static_cast<std::int64_t>(s.source.size());
-  if (merged > (s.keeps_last ? 3 : kMaxMerged)) return Cat(merged, " dimensions that move");
+  if (s.keeps_last) return {};
+  if (merged > kMaxMerged) return Cat(merged, " dimensions that move");
   const std::int64_t ub = config.buffers.ub_bytes;
-  if (s.keeps_last) {
-    const tensor::Dims d = ResultDims(s);
-    const std::int64_t need = *tensor::ElementCount(d) / d[0] * npu::kBlockBytes;
-    if (need > ub) *overflow = {"npu.ub_bytes", ub, need};
-    return {};
-  }
   const std::int64_t element = fp32_source ? 4 : 2;
   const Tile t = ChooseTile(ub, s, element);
   const std::int64_t need = TileBytes(s, ResultDims(s), t.t0, t.t1, element);
