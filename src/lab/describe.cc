@@ -10,7 +10,14 @@
 namespace npukit::lab {
 
 report::Target TargetOf(const target::Profile& profile) {
-  return {profile.name, profile.overrides};
+  report::Target t{profile.name, profile.overrides, {}};
+  for (const auto& [key, fact] : profile.facts) {
+    const target::FactDef* def = target::FindFactDef(key);
+    t.facts.push_back({key, fact.value, def ? std::string(def->unit) : "",
+                       std::string(target::SourceName(fact.source)), fact.ref, fact.date,
+                       def ? std::string(def->summary) : ""});
+  }
+  return t;
 }
 
 report::Shapes ShapesOf(const format::Head& head, const format::Program& program) {
