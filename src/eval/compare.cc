@@ -67,12 +67,14 @@ void CompareNumbers(const tensor::Value& a, const tensor::Value& b, Difference* 
       ab += x * y;
       aa += x * x;
       bb += y * y;
+      d->error_squares += diff * diff;
     } else if (!(std::isnan(x) && std::isnan(y)) && x != y) {
       if (d->mismatched == 0) d->worst = i;
       ++d->mismatched;
       ++d->unequal;
     }
   }
+  d->reference_squares = bb;
   if (aa > 0 && bb > 0) {
     d->cosine = ab / (std::sqrt(aa) * std::sqrt(bb));
   } else {

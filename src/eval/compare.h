@@ -21,6 +21,8 @@ struct Difference {
   double max_reference = 0;      // max |b| over finite elements
   double max_ulp = 0;            // in units in the last place of the type (integers: |a - b|)
   double cosine = 1;             // of finite elements, as vectors; 1 when both are zero
+  double error_squares = 0;      // sum of (a - b)^2 over finite elements
+  double reference_squares = 0;  // sum of b^2 over finite elements
   std::int64_t worst = -1;       // index of the largest |a - b|, or of the first mismatch
   double relative() const;       // max_abs / max_reference; 0 when max_abs is 0
   std::string ToString() const;  // one line

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "lab/bench_accounts.h"
 #include "lab/describe.h"
 #include "lab/prepared.h"
 #include "lab/process.h"
@@ -113,6 +114,22 @@ std::vector<report::BenchStep> Steps(const runtime::Account& account) {
   return steps;
 }
 
+// What the devices' models say of a modelled run: how well the NPU's cube is used, and with --ops
+// every task. A simulated device without such a model leaves it out.
+Status FillModelled(const Kit& kit, const Prepared& p, std::uint32_t program,
+                    const BenchOptions& bench, report::Bench& r) {
+  NPUKIT_ASSIGN_OR_RETURN(const Pricer pricer, Pricer::Make(kit, p.model.package, program));
+  const auto accounts = pricer.Accounts(p.model.profile, {}, bench.spans);
+  if (accounts.status().code() == Code::kUnsupported) return OkStatus();
+  if (!accounts.ok()) return accounts.status();
+  const double peak_ns = PeakNs(pricer, *accounts, "NPU");
+  if (r.npu_busy)
+    r.npu_utilisation = {peak_ns / 1e9 * r.throughput_per_s, "1", target::Kind::kModelled};
+  if (bench.steps) r.ops = OpRows(pricer, *accounts);
+  if (bench.spans) r.spans = Timeline(*accounts);
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
@@ -180,8 +197,9 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
     if (samples.latency_ns > 0)
       r.power_mw = {samples.energy_pj / samples.latency_ns, "mW", target::Kind::kModelled};
   }
-  if (samples.npu_busy_ns > 0)
-    r.npu_utilisation = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
+  if (samples.npu_busy_ns > 0) r.npu_busy = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
+  if (!real_clock) NPUKIT_RETURN_IF_ERROR(FillModelled(kit, p, account.program, bench, r));
+  r.verdicts = head.programs[account.program].verdicts;
   r.compute_units = account.compute_units;
   if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   if (bench.steps) r.steps = Steps(account);

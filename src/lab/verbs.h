@@ -33,12 +33,29 @@ struct RunOptions {
 };
 Result<report::Run> RunModel(const Kit& kit, const ModelOptions& options, const RunOptions& run);
 
+struct ExplainOptions {
+  bool spans = false;  // keep the timeline
+};
+// Device specs other than NPU (whatever the NPU can run goes there, even at a loss) mean the
+// default: the program that run would choose.
+Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
+                                     const ExplainOptions& explain);
+
+struct CompareOptions {
+  std::string against;        // a folder of NAME.npy; "": computed here
+  bool interpret = false;     // the reference: each operator's definition instead of the CPU device
+  double min_cosine = 0.999;  // less is a finding
+};
+Result<report::Compare> CompareModel(const Kit& kit, const ModelOptions& options,
+                                     const RunOptions& run, const CompareOptions& compare);
+
 struct BenchOptions {
   std::string device;                // as asked, for the record
   double budget_ms = 1000;           // of what is reported
   std::uint64_t min_iterations = 0;  // 0: 5 on the real clock, 2 on a virtual one
   int concurrency = 1;
-  bool steps = false;  // --ops
+  bool steps = false;  // --ops: every segment, and every task of a modelled run
+  bool spans = false;  // keep the timeline of a modelled run
 };
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
                                  const BenchOptions& bench);
