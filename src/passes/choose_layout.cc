@@ -272,6 +272,70 @@ class LayoutWalk {
     return true;
   }
 
+  // Which dimensions of `from` become which of `to`: [from_begin, from_end) and [to_begin, to_end).
+  struct Group {
+    std::size_t from_begin, from_end, to_begin, to_end;
+  };
+  // Every dimension splits into several or several merge into one; empty for anything else.
+  static std::vector<Group> Regroup(const tensor::Dims& from, const tensor::Dims& to) {
+    std::vector<Group> groups;
+    std::size_t i = 0, k = 0;
+    while (i < from.size() && k < to.size()) {
+      Group g{i, i + 1, k, k + 1};
+      std::int64_t a = from[i++], b = to[k++];
+      while (a != b && a > 0 && b > 0) {
+        if (a < b) {
+          if (i == from.size()) return {};
+          a *= from[i++];
+        } else {
+          if (k == to.size()) return {};
+          b *= to[k++];
+        }
+      }
+      if (a != b || a == 0) return {};
+      g.from_end = i, g.to_end = k;
+      if (g.from_end - g.from_begin > 1 && g.to_end - g.to_begin > 1) return {};
+      groups.push_back(g);
+    }
+    return i == from.size() && k == to.size() ? groups : std::vector<Group>{};
+  }
+
+  // A reshape that splits or merges dimensions passes too. What merges must lie side by side in the
+  // twin; where it does not, the twin is reordered first if that gives an image in NHWC again
+  // (shuffled channels): making the value itself would reorder as much.
+  Result<bool> VisitRegrouping(const ir::Node& n, const tensor::Dims& from,
+                               const tensor::Dims& to) {
+    const ValueId x = n.inputs[0];
+    const Twin twin = *TwinOf(x);
+    std::vector<Group> groups = Regroup(from, to);
+    if (groups.empty()) return false;
+    const auto place = [&](const Group& g) {  // in the twin: where its first dimension lies
+      std::int64_t first = twin.perm[g.from_begin];
+      for (std::size_t i = g.from_begin; i < g.from_end; ++i) first = std::min(first, twin.perm[i]);
+      return first;
+    };
+    std::sort(groups.begin(), groups.end(),
+              [&](const Group& a, const Group& b) { return place(a) < place(b); });
+    Ints order(from.size()), out_perm(to.size());
+    tensor::Dims twin_dims;
+    std::int64_t next = 0;
+    for (const Group& g : groups) {
+      for (std::size_t i = g.from_begin; i < g.from_end; ++i) order[i] = next++;
+      for (std::size_t i = g.to_begin; i < g.to_end; ++i) {
+        out_perm[i] = static_cast<std::int64_t>(twin_dims.size());
+        twin_dims.push_back(to[i]);
+      }
+    }
+    const bool follows = order == twin.perm;
+    if (!follows && out_perm != NhwcToNchw()) return false;
+    NPUKIT_ASSIGN_OR_RETURN(const ValueId ordered, Get(x, order));
+    NPUKIT_RETURN_IF_ERROR(
+        EmitTwin(NodeLike(n, op::reshape,
+                          {ordered, AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), twin_dims)}),
+                 out_perm, follows ? twin.from : std::vector<std::uint32_t>{}));
+    return true;
+  }
+
   // A reshape that only drops or adds dimensions of size 1 passes: the twin is reshaped alike.
   Result<bool> VisitReshape(const ir::Node& n) {
     const ValueId x = n.inputs[0];
@@ -289,10 +353,9 @@ class LayoutWalk {
     };
     const std::vector<std::size_t> x_at = larger(from);
     const std::vector<std::size_t> y_at = larger(to);
-    if (x_at.size() != y_at.size()) return false;
-    for (std::size_t i = 0; i < x_at.size(); ++i) {
-      if (from[x_at[i]] != to[y_at[i]]) return false;
-    }
+    bool same = x_at.size() == y_at.size();
+    for (std::size_t i = 0; same && i < x_at.size(); ++i) same = from[x_at[i]] == to[y_at[i]];
+    if (!same) return VisitRegrouping(n, from, to);
     // Dimensions of size 1 keep their place; the others take the places left, in the twin's order.
     const Ints place_in_twin = twin->perm;  // x's dimension i is the twin's dimension perm[i]
     std::vector<std::size_t> order(x_at.size());
@@ -377,11 +440,12 @@ class LayoutWalk {
 
   static bool IsReduction(const ir::Node& n) { return n.op->loop == ops::LoopShape::kReduce; }
 
-  // A slice or pad by constant lists names its axes: in a twin they have other numbers.
+  // A slice or pad of an image by constant lists names its axes: in a twin they have other numbers.
+  // (Of a sequence whose heads are put in front, the pieces are cut off better afterwards: once.)
   Result<bool> VisitCut(const ir::Node& n) {
     constexpr std::size_t kAxes = 3;  // the input with the axes, of both
     const Twin* known = TwinOf(n.inputs[0]);
-    if (!known || IsReal(n.inputs[0]) || !n.epilogue.empty()) return false;
+    if (!known || IsReal(n.inputs[0]) || known->perm != NhwcToNchw()) return false;
     const Twin twin = *known;
     for (std::size_t i = 1; i < n.inputs.size(); ++i) {
       if (n.inputs[i] != kNoValue && !g_.is_constant(n.inputs[i])) return false;

@@ -159,11 +159,45 @@ class Folding {
         *changes += before ? 1 : 0;
       }
     }
+    for (std::size_t slot = 0; slot < rw_.slots(); ++slot) {
+      if (!rw_.alive(slot) || rw_.node(slot).op != &op::batch_normalization) continue;
+      NPUKIT_ASSIGN_OR_RETURN(const bool spelled, SpellOut(slot));
+      *changes += spelled ? 1 : 0;
+    }
     rw_.Finish();
     return OkStatus();
   }
 
  private:
+  // batch_normalization(x) -> x * scale + shift.
+  Result<bool> SpellOut(std::size_t slot) {
+    const ir::Node old = rw_.node(slot);
+    const tensor::Type& x = g_.value(old.inputs[0]).type;
+    if (!x.shape || x.shape->rank() < 2 || x.dtype != tensor::DType::kF32) return false;
+    const std::size_t rank = x.shape->rank();
+    const bool last = old.attrs.String("layout", "NCHW") == "NHWC";
+    const std::size_t axis = last ? rank - 1 : 1;
+    if (!x.shape->dims[axis].known()) return false;
+    const auto channels = static_cast<std::size_t>(x.shape->dims[axis].value);
+    const auto a = MatchAffine(g_, old, rank, axis, channels);
+    if (!a) return false;
+    tensor::Dims dims{static_cast<std::int64_t>(channels)};
+    dims.resize(rank - axis, 1);
+    ir::Node chain = NodeLike(old, op::chain, {old.inputs[0]});
+    for (const Doubles* parameter : {&a->scale, &a->shift}) {
+      NPUKIT_ASSIGN_OR_RETURN(
+          const ValueId id,
+          AddFloats(g_, NameOf(g_, old.inputs[chain.inputs.size()], ""), dims, *parameter));
+      chain.epilogue.push_back({parameter == &a->scale ? &op::mul : &op::add,
+                                {},
+                                static_cast<int>(chain.inputs.size()),
+                                false});
+      chain.inputs.push_back(id);
+    }
+    NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, std::move(chain)));
+    return true;
+  }
+
   Result<ir::Node> WithParameters(const ir::Node& like, const Doubles& weights,
                                   const tensor::Dims& dims, const Doubles& bias, bool has_bias) {
     ir::Node n = like;
