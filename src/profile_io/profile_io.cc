@@ -152,9 +152,10 @@ Status CheckNames(std::string_view key, const target::FactValue& value) {
     if (parts.size() != 4)
       return InvalidArgument(Cat("expected npu.stack.", parts[2], ".<operator>"));
     NPUKIT_RETURN_IF_ERROR(CheckOperator(parts[3]));
-    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-      for (const std::string& name : *list) NPUKIT_RETURN_IF_ERROR(CheckOperator(name));
-    }
+  }
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  if (key.starts_with("npu.stack.") && list != nullptr) {
+    for (const std::string& name : *list) NPUKIT_RETURN_IF_ERROR(CheckOperator(name));
   }
   return OkStatus();
 }

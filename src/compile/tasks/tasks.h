@@ -8,6 +8,7 @@
 // profile says; cycles are of the profile's cube.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,13 @@ struct StackTask {
   double macs = 0;         // multiply-adds without padding
   double cube_cycles = 0;  // of the busiest core, padding included
   double vector_bytes = 0;
-  double read_bytes = 0;    // activations
+  // To and from DRAM.
+  double read_bytes = 0;    // activations that the system cache does not hold
   double weight_bytes = 0;  // constants, laid out as the cube reads them
   double written_bytes = 0;
+  // Through the system cache: all of it.
+  double cache_read_bytes = 0;
+  double cache_written_bytes = 0;
 };
 
 // `g` as imported, static, constants folded. kUnsupported names the first foreign node;
@@ -38,13 +43,16 @@ struct StackRates {
   double cube_cycles_per_ns = 0;  // of one core
   double vector_bytes_per_ns = 0;
   double dram_bytes_per_ns = 0;
+  // Of all cores together; no limit where the profile has no system cache.
+  double cache_read_bytes_per_ns = std::numeric_limits<double>::infinity();
+  double cache_written_bytes_per_ns = std::numeric_limits<double>::infinity();
 };
 Result<StackRates> ReadStackRates(const target::Profile& profile);
 
-// Cube, vector unit and DRAM work at the same time within a task: the slowest decides. What
+// Cube, vector unit, cache and DRAM work at the same time within a task: the slowest decides. What
 // dispatching it costs comes on top.
 struct StackTime {
-  double cube_ns = 0, vector_ns = 0, dram_ns = 0;
+  double cube_ns = 0, vector_ns = 0, dram_ns = 0, cache_ns = 0;
   double ns() const;
 };
 StackTime TimeOf(const StackTask& task, const StackRates& rates);

@@ -235,6 +235,106 @@ TEST(StackTasks, MatrixProducts) {
   EXPECT_EQ(batch[0].read_bytes, 2.0 * (4 * 20 * 16 + 4 * 16 * 16));
 }
 
+// x (12544 bytes) -> sigmoid -> y -> sigmoid -> z; then x and y again.
+std::vector<StackTask> Reread(double cache) {
+  Net n;
+  const ValueId y = n.b.Op(op::sigmoid, {n.x}), z = n.b.Op(op::sigmoid, {y});
+  const ValueId sum = n.b.Op(op::add, {n.b.Op(op::add, {z, n.x}), y});
+  target::Profile p = Chip();
+  for (const auto& [key, value] :
+       {std::pair{"npu.l2_bytes", cache}, {"npu.bw.l2_read", 8.0}, {"npu.bw.l2_write", 4.0}}) {
+    p.facts[key] = {value, target::Source::kAssumed, "test", "2026-11-30"};
+  }
+  return TasksOf(n.b.Finish({sum}), p);
+}
+
+TEST(StackTasks, ACacheHoldsWhatWasTouchedLast) {
+  const double t = 2.0 * 32 * 196;
+  // Room for three tensors: of the first sum, z was touched last and x three tensors ago (x, y, z
+  // have passed since); of the second, its sum was touched last, y long ago.
+  const auto tasks = Reread(3 * t);
+  ASSERT_EQ(OpsOf(tasks), "sigmoid sigmoid add add");
+  EXPECT_EQ(tasks[0].read_bytes, t);  // a graph's input is in DRAM
+  EXPECT_EQ(tasks[1].read_bytes, 0);  // y is there
+  EXPECT_EQ(tasks[2].read_bytes, t);  // x, y, y, z: four tensors ago
+  EXPECT_EQ(tasks[3].read_bytes, t);  // y, written when it was made
+  EXPECT_EQ(tasks[0].written_bytes, t);
+  EXPECT_EQ(tasks[1].written_bytes, 0);  // z is only ever read from the cache
+  EXPECT_EQ(tasks[2].written_bytes, 0);
+  EXPECT_EQ(tasks[3].written_bytes, t);  // the graph's output
+  for (const StackTask& task : tasks) EXPECT_EQ(task.cache_written_bytes, t);
+  EXPECT_EQ(tasks[2].cache_read_bytes, 2 * t);
+
+  const auto roomy = Reread(100 * t);
+  EXPECT_EQ(roomy[2].read_bytes + roomy[3].read_bytes, 0);
+  EXPECT_EQ(roomy[0].written_bytes, 0);
+  const auto none = Reread(0);
+  EXPECT_EQ(none[2].read_bytes, 2 * t);
+  EXPECT_EQ(none[1].written_bytes, t);
+}
+
+TEST(StackTasks, TheCachesRatesAreOfAllCores) {
+  target::Profile p = Chip();
+  for (const auto& [key, value] :
+       {std::pair{"npu.l2_bytes", 1e6}, {"npu.bw.l2_read", 8.0}, {"npu.bw.l2_write", 4.0}}) {
+    p.facts[key] = {value, target::Source::kAssumed, "test", "2026-11-30"};
+  }
+  const auto rates = ReadStackRates(p);
+  ASSERT_TRUE(rates.ok());
+  StackTask task;
+  task.cache_read_bytes = 800;
+  task.cache_written_bytes = 800;
+  EXPECT_DOUBLE_EQ(TimeOf(task, *rates).ns(), 200);  // 4 B/cycle, 2 cores, 0.5 GHz
+  task.cache_written_bytes = 8;
+  EXPECT_DOUBLE_EQ(TimeOf(task, *rates).ns(), 100);
+  p.facts.erase("npu.bw.l2_read");
+  EXPECT_EQ(ReadStackRates(p).status().code(), Code::kNotFound);
+}
+
+std::vector<StackTask> Blocked(const ir::Graph& g) {
+  target::Profile p = Chip();
+  EXPECT_TRUE(p.Set("npu.stack.blocked", "conv2d,concat,slice,reduce_mean").ok());
+  return TasksOf(g, p);
+}
+
+TEST(StackTasks, ConvertsImagesWhereBlocksBeginAndEnd) {
+  Net n;
+  const ValueId a = n.Conv(n.x, 32, 32), b = n.Conv(n.x, 32, 32);
+  const ValueId y = n.b.Op(op::sigmoid, {n.b.Op(op::mul, {a, b})});  // elementwise: as its operands
+  const auto tasks = Blocked(n.b.Finish({y}));
+  EXPECT_EQ(OpsOf(tasks), "layout conv2d conv2d mul sigmoid layout");
+  EXPECT_EQ(tasks[0].read_bytes, 2.0 * 32 * 196);
+  Net m;
+  const ValueId t =
+      m.b.Op(op::transpose, {m.Conv(m.x, 32, 32)}, AttrsOf({{"perm", Ints{0, 1, 3, 2}}}));
+  EXPECT_EQ(OpsOf(Blocked(m.b.Finish({m.Conv(t, 32, 32)}))),
+            "layout conv2d layout transpose layout conv2d layout");
+}
+
+TEST(StackTasks, BlocksAreCutAndJoinedAtTheirBorders) {
+  const auto join = [](std::int64_t channels) {
+    Net n;
+    const ValueId y = n.b.Op(op::concat, {n.Conv(n.x, 32, channels), n.Conv(n.x, 32, channels)},
+                             AttrsOf({{"axis", std::int64_t{1}}}));
+    return OpsOf(Blocked(n.b.Finish({n.Conv(y, 2 * channels, 32)})));
+  };
+  EXPECT_EQ(join(32), "layout conv2d conv2d concat conv2d layout");
+  EXPECT_EQ(join(24), "layout conv2d conv2d layout layout concat layout conv2d layout");
+}
+
+TEST(StackTasks, APixelOfWholeBlocksIsTheSameEitherWay) {
+  Net n;
+  ValueId y = n.b.Op(op::reduce_mean, {n.Conv(n.x, 32, 32)},
+                     AttrsOf({{"axes", Ints{2, 3}}, {"keepdims", std::int64_t{1}}}));
+  y = n.b.Op(op::reshape, {y, n.b.Ints("shape", {1, 32})});
+  y = n.b.Op(op::matmul, {y, n.b.Floats("w", {32, 10}, std::vector<float>(320, 1))});
+  EXPECT_EQ(OpsOf(Blocked(n.b.Finish({y}))), "layout conv2d reduce_mean matmul");
+  Net m;  // flattened with its pixels: converted
+  y = m.b.Op(op::reshape, {m.Conv(m.x, 32, 32), m.b.Ints("shape", {1, 32 * 196})});
+  y = m.b.Op(op::softmax, {y});
+  EXPECT_EQ(OpsOf(Blocked(m.b.Finish({y}))), "layout conv2d layout softmax");
+}
+
 TEST(StackTasks, RefusesWhatItCannotCount) {
   Net n;
   ir::Graph g = n.b.Finish({n.Conv(n.x, 32, 32)});
