@@ -38,7 +38,7 @@ def test_files(t, model):
         ("npu.sram_bytes is missing", without("npu.sram_bytes")),
         ("cpu.cores is missing", without("cpu.cores")),
         ("npu.model is missing", without("npu.model")),
-        ("unknown", renamed("npu.cores", "npu.kores")),
+        ("npu.kores: no such key", renamed("npu.cores", "npu.kores")),
         ("npu.cores", value("npu.cores", 0)),
         ("npu.cores", value("npu.cores", -1)),
         ("npu.cores", value("npu.cores", 1.5)),
