@@ -13,13 +13,13 @@ using Json = nlohmann::ordered_json;
 inline constexpr int kSchemaVersion = 1;
 
 // An object with schema_version and tool, as every record starts.
-inline Json StartJson() {
+inline Json Start() {
   const Tool& tool = ThisTool();
   return {{"schema_version", kSchemaVersion},
           {"tool", {{"name", tool.name}, {"version", tool.version}, {"git", tool.git}}}};
 }
 
-inline std::string FinishJson(const Json& j) {
+inline std::string Finish(const Json& j) {
   return j.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -4,7 +4,7 @@
 namespace npukit::report {
 
 std::string ToJson(const Validation& r) {
-  Json j = StartJson();
+  Json j = Start();
   j["table"] = r.table;
   j["title"] = r.title;
   j["source"] = r.source;
@@ -37,7 +37,7 @@ std::string ToJson(const Validation& r) {
   j["worst_error"] = r.worst_error();
   j["goal"] = {{"mean_error", r.goal_mean}, {"worst_error", r.goal_worst}, {"met", r.meets_goal()}};
   j["seconds"] = r.seconds;
-  return FinishJson(j);
+  return Finish(j);
 }
 
 }  // namespace npukit::report
