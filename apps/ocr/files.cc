@@ -107,6 +107,19 @@ MaybeError WriteFile(const std::filesystem::path& path, std::string_view bytes) 
   return Failed(path.string() + ": writing failed: " + reason);
 }
 
+MaybeError TryFile(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return BadInput(path.string() + ": cannot be written: it is a folder");
+  std::filesystem::path part = path;
+  part += ".part";
+  File file(std::fopen(part.c_str(), "wb"));
+  if (!file) return BadInput(path.string() + ": cannot be written: " + Reason());
+  file.reset();
+  std::filesystem::remove(part, ignored);
+  return std::nullopt;
+}
+
 MaybeError MakeFolder(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);

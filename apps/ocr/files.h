@@ -15,6 +15,8 @@ namespace ocr {
 // Refuses more than `limit_bytes`, folders and unreadable files.
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t limit_bytes);
 MaybeError WriteFile(const std::filesystem::path& path, std::string_view bytes);
+// Whether WriteFile could begin: leaves nothing behind.
+MaybeError TryFile(const std::filesystem::path& path);
 MaybeError MakeFolder(const std::filesystem::path& path);
 
 // Format 1.0, '<f4', C order. Reading takes any header version whose dtype and order are these; at

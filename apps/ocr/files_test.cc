@@ -68,6 +68,20 @@ TEST(Files, ThatCannotBeOpenedAreBadInput) {
   EXPECT_EQ(error->message, "/no/such/folder/x: cannot be written: No such file or directory");
 }
 
+TEST(Files, AreTriedWithoutLeavingAnything) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "npukit_ocr_try";
+  std::filesystem::remove_all(folder);
+  ASSERT_FALSE(MakeFolder(folder));
+  EXPECT_FALSE(TryFile(folder / "a.html"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ(TryFile(folder)->exit_code, kExitBadInput);
+  EXPECT_EQ(TryFile(folder / "no" / "a.html")->exit_code, kExitBadInput);
+  ASSERT_FALSE(WriteFile(folder / "a.html", "kept"));
+  EXPECT_FALSE(TryFile(folder / "a.html"));
+  EXPECT_EQ(ReadFile(folder / "a.html", 100).value(), "kept");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Files, LargerThanTheirLimitAreRefused) {
   const std::string path = testing::TempDir() + "ocr_files_test.txt";
   ASSERT_FALSE(WriteFile(path, std::string(100, 'x')).has_value());

@@ -6,6 +6,7 @@
 #include <opencv2/core/utils/logger.hpp>
 
 #include "files.h"
+#include "html_report.h"
 #include "npukit/runtime.h"
 #include "ocr/version.h"  // made by cmake/version.cmake
 #include "options.h"
@@ -94,6 +95,11 @@ MaybeError Work(const Options& options) {
     const std::filesystem::path outputs = std::filesystem::path(options.dump) / kOutputs;
     if (MaybeError error = MakeFolder(outputs)) return error;
   }
+  const std::filesystem::path html = std::filesystem::path(options.report_folder) / kHtmlName;
+  if (!options.report_folder.empty()) {
+    if (MaybeError error = MakeFolder(options.report_folder)) return error;
+    if (MaybeError error = TryFile(html)) return error;  // before the work
+  }
   std::vector<std::unique_ptr<Network>> networks;
   for (Role role : kRoles) {
     Result<std::unique_ptr<Network>> network = OpenNetwork(role, options);
@@ -109,6 +115,9 @@ MaybeError Work(const Options& options) {
   const std::string json = JsonReport(reports.value(), npk_version(), NPUKIT_GIT);
   if (!options.output.empty()) {
     if (MaybeError error = WriteFile(options.output, json)) return error;
+  }
+  if (!options.report_folder.empty()) {
+    if (MaybeError error = WriteHtml(reports.value(), html)) return error;
   }
   return Print(options.json ? json : NetworksText(reports.value()));
 }

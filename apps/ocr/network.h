@@ -23,6 +23,13 @@ std::string ShapeText(const std::vector<std::int64_t>& shape);  // "1x3x48x320"
 enum class Kind { kAssumed, kModelled, kMeasured, kNone };
 std::string_view KindName(Kind kind);
 
+// A part of a run on one device, from the run's start.
+struct DeviceStep {
+  std::string device;  // "NPU (simulated kirin9030)"
+  double start_ms = 0, end_ms = 0;
+  Kind kind = Kind::kNone;
+};
+
 // One run, as the runtime accounts for it.
 struct Account {
   std::string
@@ -36,6 +43,7 @@ struct Account {
   double wall_ms = 0;     // measured on this machine
   double energy_mj = -1;  // below 0: not known
   std::uint64_t copies = 0, bytes_copied = 0;
+  std::vector<DeviceStep> steps;
 };
 
 struct Answer {

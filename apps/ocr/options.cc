@@ -12,8 +12,9 @@ constexpr std::string_view kHelp =
     R"(npukit-ocr: reads the text on photos with PP-OCR's three networks
 
 usage: npukit-ocr --det PKG --cls PKG --rec PKG --keys FILE [-d DEVICE] [--json] [-o FILE]
-                  [--dump DIR] PHOTO...
-       npukit-ocr --replay DIR --keys FILE [--json] [-o FILE] [--dump DIR] PHOTO...
+                  [--report-folder DIR] [--dump DIR] PHOTO...
+       npukit-ocr --replay DIR --keys FILE [--json] [-o FILE]
+                  [--report-folder DIR] [--dump DIR] PHOTO...
 
   --det PKG        package of the text detector, compiled for one or more 1x3xHxW
   --cls PKG        package of the classifier "is this line upside down"
@@ -23,6 +24,7 @@ usage: npukit-ocr --det PKG --cls PKG --rec PKG --keys FILE [-d DEVICE] [--json]
   --threads N      CPU threads (default: NPUKIT_THREADS, else the machine's cores)
   --json           print one JSON object instead of text
   -o, --output F   write that JSON object to F as well
+  --report-folder DIR  leave ocr.html there: photos with boxes, times, where each network ran
   --dump DIR       also write every network input to DIR (det_0000.npy, cls_0000.npy, ...) and
                    its output under the same name to DIR/outputs
   --replay DIR     take the networks' outputs from such files in DIR instead of running packages.
@@ -45,15 +47,16 @@ Result<Options> ParseOptions(std::span<const char* const> arguments) {
     std::string* value;
   };
   std::string threads;
-  const std::array<Flag, 9> flags = {{{"--det", &options.det},
-                                      {"--cls", &options.cls},
-                                      {"--rec", &options.rec},
-                                      {"--keys", &options.keys},
-                                      {"--device", &options.device},
-                                      {"--threads", &threads},
-                                      {"--output", &options.output},
-                                      {"--dump", &options.dump},
-                                      {"--replay", &options.replay}}};
+  const std::array<Flag, 10> flags = {{{"--det", &options.det},
+                                       {"--cls", &options.cls},
+                                       {"--rec", &options.rec},
+                                       {"--keys", &options.keys},
+                                       {"--device", &options.device},
+                                       {"--threads", &threads},
+                                       {"--output", &options.output},
+                                       {"--dump", &options.dump},
+                                       {"--replay", &options.replay},
+                                       {"--report-folder", &options.report_folder}}};
   std::set<std::string_view> seen;
   bool flags_over = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -16,9 +16,10 @@ struct Options {
   int threads = 0;  // 0: the runtime's choice
   bool json = false;
   bool help = false;
-  std::string output;  // file for the JSON, empty: none
-  std::string dump;    // folder, empty: none
-  std::string replay;  // folder, empty: none
+  std::string output;         // file for the JSON, empty: none
+  std::string dump;           // folder, empty: none
+  std::string report_folder;  // of ocr.html, empty: none
+  std::string replay;         // folder, empty: none
   std::vector<std::string> photos;
 };
 

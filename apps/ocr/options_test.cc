@@ -14,8 +14,9 @@ std::string Refusal(std::vector<const char*> arguments) {
 
 TEST(Options, AreRead) {
   const Result<Options> options =
-      Parse({"--det", "d", "--cls=c", "a.jpg", "--rec", "r", "--keys", "k", "-d", "CPU", "--json",
-             "--threads", "2", "-o", "f", "--dump", "x", "--", "--b.jpg"});
+      Parse({"--det", "d",      "--cls=c", "a.jpg",           "--rec",     "r",  "--keys",
+             "k",     "-d",     "CPU",     "--json",          "--threads", "2",  "-o",
+             "f",     "--dump", "x",       "--report-folder", "r",         "--", "--b.jpg"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   const Options& o = options.value();
   EXPECT_EQ(o.det + o.cls + o.rec + o.keys, "dcrk");
@@ -23,6 +24,7 @@ TEST(Options, AreRead) {
   EXPECT_EQ(o.threads, 2);
   EXPECT_EQ(o.dump, "x");
   EXPECT_EQ(o.output, "f");
+  EXPECT_EQ(o.report_folder, "r");
   EXPECT_TRUE(o.json);
   EXPECT_EQ(o.photos, (std::vector<std::string>{"a.jpg", "--b.jpg"}));
 }

@@ -21,18 +21,26 @@ constexpr std::int64_t kLargestSide = 8192;
 
 using Clock = std::chrono::steady_clock;
 
-// Adds the time of its life to a stage.
+double Ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+
+// Adds the time of its life to a stage, and notes when it was.
 class Stopwatch {
  public:
-  explicit Stopwatch(HostStage* stage) : stage_(stage), start_(Clock::now()) {}
+  Stopwatch(HostStage* stage, std::size_t line, PhotoReading* reading)
+      : stage_(stage), line_(line), reading_(reading), start_(Clock::now()) {}
   ~Stopwatch() {
-    stage_->ms += std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+    const double ms = Ms(Clock::now() - start_);
+    stage_->ms += ms;
+    reading_->events.push_back(
+        {"reader", std::string(stage_->name), Ms(start_ - reading_->started), ms, line_});
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   HostStage* stage_;
+  std::size_t line_;
+  PhotoReading* reading_;
   Clock::time_point start_;
 };
 
@@ -58,14 +66,18 @@ Error WrongOutput(Role role, const Array& output, const std::string& expected) {
 }
 
 // Runs `network` and keeps the account.
-Result<Array> RunOne(Role role, Network* network, const Array& input, PhotoReading* reading) {
+Result<Array> RunOne(Role role, Network* network, const Array& input, std::size_t line,
+                     PhotoReading* reading) {
+  const Clock::time_point start = Clock::now();
   Result<Answer> answer = network->Run(input);
+  reading->events.push_back({RoleName(role), ShapeText(input.shape), Ms(start - reading->started),
+                             Ms(Clock::now() - start), line});
   if (!answer.ok()) {
     Error error = answer.error();
     error.message = std::string(RoleName(role)) + ": " + error.message;
     return error;
   }
-  reading->runs.push_back({role, input.shape, std::move(answer.value().account)});
+  reading->runs.push_back({role, input.shape, line, std::move(answer.value().account)});
   return std::move(answer.value().output);
 }
 
@@ -114,17 +126,17 @@ Result<std::vector<Quad>> Reader::FindText(const cv::Mat& photo, const Progress&
   HostStage find{"find boxes"};
   DetectInput input;
   {
-    Stopwatch watch(&prepare);
+    Stopwatch watch(&prepare, 0, reading);
     input = PrepareDetect(photo, NearestAspect(photo.size(), det_shapes_));
   }
   const std::vector<std::int64_t> expected = {1, 1, input.tensor.shape[2], input.tensor.shape[3]};
-  Result<Array> map = RunOne(Role::kDetect, det_, input.tensor, reading);
+  Result<Array> map = RunOne(Role::kDetect, det_, input.tensor, 0, reading);
   if (!map.ok()) return map.error();
   if (map.value().shape != expected)
     return WrongOutput(Role::kDetect, map.value(), ShapeText(expected));
   std::vector<Quad> boxes;
   {
-    Stopwatch watch(&find);
+    Stopwatch watch(&find, 0, reading);
     const cv::Mat whole(static_cast<int>(expected[2]), static_cast<int>(expected[3]), CV_32F,
                         map.value().data.data());
     boxes = FindBoxes(whole(cv::Rect(cv::Point(0, 0), input.used)), photo.size(), options_.detect);
@@ -142,10 +154,10 @@ MaybeError Reader::TurnUpright(std::span<Strip> strips, const Progress& progress
     progress(Role::kAngle, i, strips.size());
     Array tensor;
     {
-      Stopwatch watch(&prepare);
+      Stopwatch watch(&prepare, i + 1, reading);
       tensor = StripTensor(strips[i].pixels, cls_shape_);
     }
-    Result<Array> scores = RunOne(Role::kAngle, cls_, tensor, reading);
+    Result<Array> scores = RunOne(Role::kAngle, cls_, tensor, i + 1, reading);
     if (!scores.ok()) {
       pending = scores.error();
       if (!pending->pending) return pending;
@@ -153,7 +165,7 @@ MaybeError Reader::TurnUpright(std::span<Strip> strips, const Progress& progress
     }
     if (scores.value().shape != std::vector<std::int64_t>{1, 2})
       return WrongOutput(Role::kAngle, scores.value(), "1x2");
-    Stopwatch watch(&prepare);
+    Stopwatch watch(&prepare, i + 1, reading);
     strips[i].turned = scores.value().data[1] > options_.turn_score;
     if (strips[i].turned) cv::rotate(strips[i].pixels, strips[i].pixels, cv::ROTATE_180);
   }
@@ -172,11 +184,11 @@ MaybeError Reader::Recognise(std::span<const Strip> strips, const Progress& prog
     progress(Role::kRecognise, i, strips.size());
     Array tensor;
     {
-      Stopwatch watch(&prepare);
+      Stopwatch watch(&prepare, i + 1, reading);
       const int width = StripWidth(strips[i].pixels, rec_height_, rec_widths_);
       tensor = StripTensor(strips[i].pixels, cv::Size(width, rec_height_));
     }
-    Result<Array> steps = RunOne(Role::kRecognise, rec_, tensor, reading);
+    Result<Array> steps = RunOne(Role::kRecognise, rec_, tensor, i + 1, reading);
     if (!steps.ok()) {
       pending = steps.error();
       if (!pending->pending) return pending;
@@ -187,7 +199,7 @@ MaybeError Reader::Recognise(std::span<const Strip> strips, const Progress& prog
         shape[2] != static_cast<std::int64_t>(alphabet_.classes())) {
       return WrongOutput(Role::kRecognise, steps.value(), expected);
     }
-    Stopwatch watch(&decode);
+    Stopwatch watch(&decode, i + 1, reading);
     Reading text = DecodeCtc(steps.value().data, alphabet_);
     if (text.confidence < options_.drop_score) {
       ++reading->dropped;
@@ -203,13 +215,14 @@ MaybeError Reader::Recognise(std::span<const Strip> strips, const Progress& prog
 Result<PhotoReading> Reader::Read(const cv::Mat& photo, const Progress& progress) {
   PhotoReading reading;
   reading.size = photo.size();
+  reading.started = Clock::now();
   Result<std::vector<Quad>> boxes = FindText(photo, progress, &reading);
   if (!boxes.ok()) return boxes.error();
 
   HostStage cut{"cut out lines"};
   std::vector<Strip> strips;
   {
-    Stopwatch watch(&cut);
+    Stopwatch watch(&cut, 0, &reading);
     for (const Quad& box : boxes.value())
       strips.push_back({box, CutOut(photo, box, rec_height_), false});
   }

@@ -2,6 +2,7 @@
 // A photo becomes lines of text: detector, angle classifier, recogniser, and the steps between
 // them, each timed.
 #include <array>
+#include <chrono>
 #include <functional>
 #include <opencv2/core.hpp>
 #include <span>
@@ -31,6 +32,7 @@ struct Line {
 struct Run {
   Role role;
   std::vector<std::int64_t> input_shape;
+  std::size_t line = 0;  // counted from 1 in reading order, dropped ones too; 0: the whole photo
   Account account;
 };
 
@@ -40,12 +42,22 @@ struct HostStage {
   double ms = 0;
 };
 
+// One stretch of work on this machine, from the start of the photo: for a timeline.
+struct Event {
+  std::string_view track;  // "reader", or the network's name
+  std::string name;
+  double start_ms = 0, ms = 0;
+  std::size_t line = 0;  // counted from 1; 0: the whole photo
+};
+
 struct PhotoReading {
   cv::Size size;
   std::vector<Line> lines;
   int dropped = 0;  // boxes whose reading was less sure than ReadOptions::drop_score
   std::vector<Run> runs;
   std::vector<HostStage> host_stages;
+  std::vector<Event> events;
+  std::chrono::steady_clock::time_point started;
 };
 
 struct ReadOptions {

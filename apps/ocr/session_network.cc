@@ -6,9 +6,7 @@
 #include "npukit/session.hpp"
 
 namespace ocr {
-namespace {
 
-// What the user can put right, and what broke while working (exit codes 2 and 3).
 int ExitCode(npk_status status) {
   switch (status) {
     case NPK_INVALID_ARGUMENT:
@@ -21,6 +19,8 @@ int ExitCode(npk_status status) {
       return kExitFailed;
   }
 }
+
+namespace {
 
 Error ToError(const npukit::Error& error) {
   return {ExitCode(error.code()), error.message(), false};
@@ -83,7 +83,14 @@ class SessionNetwork : public Network {
                       .wall_ms = account->wall_ms,
                       .energy_mj = account->energy_mj,
                       .copies = account->copies,
-                      .bytes_copied = account->bytes_copied};
+                      .bytes_copied = account->bytes_copied,
+                      .steps = {}};
+    for (std::uint32_t i = 0; i < account->steps; ++i) {
+      const npukit::Expected<npk_step> step = request->step(i);
+      if (!step) return ToError(step.error());
+      answer.account.steps.push_back(
+          {step->device ? step->device : "", step->start_ms, step->end_ms, ToKind(step->kind)});
+    }
     return answer;
   }
 

@@ -4,9 +4,13 @@
 #include <string>
 
 #include "network.h"
+#include "npukit/runtime.h"
 #include "result.h"
 
 namespace ocr {
+
+// What the user can put right, and what broke while working (exit codes 2 and 3).
+int ExitCode(npk_status status);
 
 // Opens `package` (.npk) for `device` ("CPU", "HETERO:NPU,CPU", ...); `threads` 0 leaves the choice
 // to the runtime. Fails when the package has not exactly one float input and one float output.

@@ -1,6 +1,8 @@
 """npukit-ocr reads all photos on one device; onnxruntime judges every network output on the inputs the program dumped, the
 same steps on onnxruntime's outputs must give the same strings, and no photo is read worse than in the recorded reading."""
+import html
 import os
+import re
 import shutil
 
 import common
@@ -25,6 +27,24 @@ def check_account(checks, reading, device):
     checks.check({n["network"] for n in reading["networks"]} == set(common.NETWORKS), "an account per network")
 
 
+def check_page(checks, reading, folder):
+    """ocr.html shows every photo once, with the boxes and texts of the JSON, in its order."""
+    with open(os.path.join(folder, "ocr.html"), encoding="utf-8") as f:
+        page = f.read()
+    figures = re.findall(r'<figure class="card picture">(.*?)</figure>', page, re.S)
+    checks.check(len(figures) == len(reading["photos"]), f"{len(figures)} photos in the page of {len(reading['photos'])}")
+    for figure, photo in zip(figures, reading["photos"]):
+        name = os.path.basename(photo["file"])
+        checks.check(name in figure and "data:image/jpeg;base64,/9j/" in figure, f"{name}: not in the page")
+        texts = re.findall(r"<li><button.*?<bdi>(.*?)</bdi>", figure, re.S)
+        checks.check([html.unescape(t) for t in texts] == [line["text"] for line in photo["lines"]], f"{name}: texts {texts}")
+        boxes = [np.array([p.split(",") for p in points.split()], float) for points in re.findall(r'points="([^"]*)"', figure)]
+        expected = [np.array(line["box"]) for line in photo["lines"]]
+        checks.check(len(boxes) == len(expected) and all(np.abs(b - e).max() <= 0.051 for b, e in zip(boxes, expected)),
+                     f"{name}: boxes {boxes}, expected {expected}")
+    checks.check("modelled" in page and "measured" in page, "the page says no kinds")
+
+
 def main():
     args = common.arguments(__doc__)
     checks, reference = common.Checks(), common.Reference()
@@ -34,8 +54,9 @@ def main():
     os.makedirs(expected)
     photos = common.photos(args)
     packages = [part for n in common.NETWORKS for part in ("--" + n, common.package(args, n))]
-    reading = common.run_json([args.ocr] + packages + ["--keys", common.keys(), "-d", args.device, "--dump", dump, "--json"]
-                              + photos)
+    reading = common.run_json([args.ocr] + packages + ["--keys", common.keys(), "-d", args.device, "--dump", dump, "--json",
+                               "--report-folder", dump] + photos)
+    check_page(checks, reading, dump)
     check_account(checks, reading, args.device)
 
     for name in sorted(n for n in os.listdir(dump) if n.endswith(".npy")):

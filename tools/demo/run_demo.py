@@ -116,7 +116,8 @@ def main():
     photos = [os.path.join(args.photos, n) for n in sorted(os.listdir(args.photos)) if n.endswith((".jpg", ".png"))]
     say(f"reading {len(photos)} photos and one drawn Chinese line ({DRAWN})")
     report = os.path.join(args.out, "ocr.json")
-    command = [ocr, "--keys", os.path.join(args.models, "ppocr_keys_v1.txt"), "-d", DEVICE, "-o", report]
+    command = [ocr, "--keys", os.path.join(args.models, "ppocr_keys_v1.txt"), "-d", DEVICE, "-o", report,
+               "--report-folder", args.out]
     for network, package in packages.items():
         command += ["--" + network, package]
     result = subprocess.run(command + photos + [drawn], check=False, stdin=subprocess.DEVNULL)
@@ -129,7 +130,8 @@ def main():
     for photo in reading["photos"]:
         name = os.path.splitext(os.path.basename(photo["file"]))[0]
         draw_reading(photo, font, os.path.join(args.out, name + "_read.png"))
-    print(f"\nPictures with boxes: {args.out}/*_read.png; everything as JSON: {report}")
+    print(f"\nReport, to open in any browser: {os.path.join(args.out, 'ocr.html')}")
+    print(f"Pictures with boxes: {args.out}/*_read.png; everything as JSON: {report}")
     say(f"{time.monotonic() - start:.1f} s")
     return 0
 

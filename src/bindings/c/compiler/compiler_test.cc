@@ -82,4 +82,87 @@ TEST_F(CompileFile, FieldsTheCallerDidNotKnowAreNotRead) {
   EXPECT_TRUE(Written());
 }
 
+class Reporting : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(npk_report_create("ocr", "title </h1>", nullptr, &report_), NPK_OK);
+    std::remove(path_.c_str());
+  }
+  void TearDown() override { npk_report_release(report_); }
+  static npk_report_field Text(const char* name, const char* text) {
+    return {sizeof(npk_report_field), name, text, nullptr, 0, 0, -1};
+  }
+  static npk_report_field Figure(const char* name, double value, std::int32_t kind) {
+    return {sizeof(npk_report_field), name, nullptr, "ms", value, 2, kind};
+  }
+  std::string Written() {
+    EXPECT_EQ(npk_report_write(report_, path_.c_str()), NPK_OK) << npk_last_error();
+    const auto bytes = npukit::RealEnv().ReadFile(path_, 1 << 24);
+    if (!bytes.ok()) return "";
+    return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+  }
+  void Refused(npk_status status, npk_status expected, const char* said) {
+    EXPECT_EQ(status, expected);
+    EXPECT_NE(std::string(npk_last_error()).find(said), std::string::npos) << npk_last_error();
+  }
+
+  npk_report* report_ = nullptr;
+  const std::string path_ = ::testing::TempDir() + "npk_report.html";
+};
+
+TEST_F(Reporting, WritesWhatItWasGivenEscaped) {
+  std::uint32_t picture = 0, timeline = 0;
+  const double corners[8] = {1, 2, 30, 2, 30, 9, 1, 9};
+  EXPECT_EQ(npk_report_section(report_, "Part <1>", nullptr), NPK_OK);
+  EXPECT_EQ(npk_report_picture(report_, "photo", "\xff\xd8\xff\xe0", 4, 40, 20, &picture), NPK_OK);
+  EXPECT_EQ(npk_report_box(report_, picture, corners, "</bdi><b>", "0.99"), NPK_OK);
+  EXPECT_EQ(npk_report_timeline(report_, "run", NPK_MODELLED, &timeline), NPK_OK);
+  EXPECT_EQ(npk_report_span(report_, timeline, "NPU", "</script>", 0.5, 1.5, 7), NPK_OK);
+  for (const char* name : {"first <", "second"}) {
+    const npk_report_field row[] = {Text("name", name), Figure("time", 1.234, NPK_MEASURED)};
+    EXPECT_EQ(npk_report_row(report_, "rows", row, 2), NPK_OK) << npk_last_error();
+  }
+  const npk_report_field figure = Figure("total", 2, NPK_ASSUMED);
+  EXPECT_EQ(npk_report_figures(report_, &figure, 1), NPK_OK);
+  const std::string html = Written();
+  for (const char* part : {"title &lt;/h1&gt;", "Part &lt;1&gt;",
+                           "data:image/jpeg;base64,/9j/4A==", "1.0,2.0 30.0,2.0 30.0,9.0 1.0,9.0",
+                           "&lt;/bdi&gt;&lt;b&gt;", "[500000.0,1500000.0,0,7,1]", "\\u003c/script>",
+                           "first &lt;", "time, ms", "1.23", "kind assumed"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(Reporting, RefusesWhatMakesNoSense) {
+  std::uint32_t id = 0;
+  const double corners[8] = {};
+  Refused(npk_report_create(nullptr, "t", nullptr, &report_), NPK_INVALID_ARGUMENT, "NULL");
+  Refused(npk_report_picture(report_, "p", "GIF89a..", 8, 1, 1, &id), NPK_INVALID_ARGUMENT, "PNG");
+  Refused(npk_report_picture(report_, "p", "\xff\xd8\xff", 3, 0, 1, &id), NPK_INVALID_ARGUMENT,
+          "0 x 1");
+  Refused(npk_report_box(report_, 99, corners, "t", nullptr), NPK_INVALID_ARGUMENT,
+          "no picture 99");
+  Refused(npk_report_span(report_, 0, "t", "n", 0, 1, 0), NPK_INVALID_ARGUMENT, "no timeline 0");
+  Refused(npk_report_timeline(report_, "t", static_cast<npk_kind>(9), &id), NPK_INVALID_ARGUMENT,
+          "kind 9");
+  ASSERT_EQ(npk_report_timeline(report_, "t", NPK_MEASURED, &id), NPK_OK);
+  Refused(npk_report_span(report_, id, "t", "n", -1, 1, 0), NPK_INVALID_ARGUMENT, "-1");
+  npk_report_field row[] = {Text("name", "a"), Figure("time", 1, 9)};
+  Refused(npk_report_row(report_, "rows", row, 2), NPK_INVALID_ARGUMENT, "kind of field 1 is 9");
+  row[1].kind = NPK_MODELLED;
+  ASSERT_EQ(npk_report_row(report_, "rows", row, 2), NPK_OK);
+  Refused(npk_report_row(report_, "rows", row, 1), NPK_INVALID_ARGUMENT, "has 2 fields, found 1");
+  row[1].name = "other";
+  Refused(npk_report_row(report_, "rows", row, 2), NPK_INVALID_ARGUMENT, "\"other, ms\"");
+  row[0].struct_size = 8;
+  Refused(npk_report_row(report_, "rows", row, 2), NPK_INVALID_ARGUMENT, "struct_size");
+  Refused(npk_report_figures(report_, nullptr, 1), NPK_INVALID_ARGUMENT, "no fields");
+}
+
+TEST_F(Reporting, LeavesNothingWhereItCannotWrite) {
+  Refused(npk_report_write(report_, "/no/such/folder/r.html"), NPK_UNWRITABLE, "/no/such/folder");
+  Refused(npk_report_write(report_, ::testing::TempDir().c_str()), NPK_UNWRITABLE, "folder");
+  EXPECT_FALSE(npukit::RealEnv().FileSize(path_).ok());
+}
+
 }  // namespace
