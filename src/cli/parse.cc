@@ -143,7 +143,7 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
       return;
     case Flag::kReport:
       app.add_option("--report-folder", o.report_folder,
-                     "also write a report there: one HTML file that needs no network")
+                     "also write FOLDER/VERB_MODEL.html: one page that needs no network")
           ->check(NotEmpty)
           ->type_name("FOLDER");
       return;

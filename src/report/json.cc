@@ -1,21 +1,7 @@
-#include <nlohmann/json.hpp>
-
-#include "report/print.h"
+#include "report/json_base.h"
 
 namespace npukit::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr int kSchemaVersion = 1;
-
-Json Start() {
-  const Tool& tool = ThisTool();
-  return {{"schema_version", kSchemaVersion},
-          {"tool", {{"name", tool.name}, {"version", tool.version}, {"git", tool.git}}}};
-}
-
-std::string Finish(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 Json OrNull(const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); }
 
@@ -46,11 +32,6 @@ Json ShapesJson(const Shapes& shapes) {
   Json j = Json::object();
   for (const auto& [name, dims] : shapes) j[name] = dims;
   return j;
-}
-
-void AddTarget(Json& j, const Target& t) {
-  j["target"] = t.name;
-  j["set"] = t.set;
 }
 
 Json VerdictJson(const target::Verdict& v) {
@@ -345,6 +326,7 @@ std::string ToJson(const Explain& r) {
   j["verdicts"] = VerdictsJson(r.verdicts);
   j["compute_units"] = UnitsJson(r.compute_units);
   j["ops"] = OpsJson(r.ops);
+  j["off_npu"] = OrNull(r.off_npu);
   j["notes"] = r.notes;
   return Finish(j);
 }
@@ -390,6 +372,7 @@ std::string ToJson(const Compare& r) {
         {"node", d.node}, {"column", d.column}, {"cosine", d.cosine}, {"layer", d.layer}};
   }
   j["compute_units"] = UnitsJson(r.compute_units);
+  j["off_npu"] = OrNull(r.off_npu);
   j["notes"] = r.notes;
   return Finish(j);
 }

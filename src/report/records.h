@@ -228,6 +228,7 @@ struct Sensitivity {
   std::string becomes;     // "yes", "no"
 };
 struct Explain {
+  std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
   Target target;
   Shapes shapes;
@@ -285,6 +286,7 @@ struct Divergence {
   double cosine = 0;
 };
 struct Compare {
+  std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
   Target target;
   std::string program;

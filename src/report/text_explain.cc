@@ -26,7 +26,7 @@ constexpr Words kWords[] = {
     {"layout", "changing layout or type"},
     {"boundary_copies", "handing tensors over"},
     {"cpu_islands", "operators on the CPU"},
-    {"hardware_bound", "what is left: the hardware's bound"},
+    {"hardware_bound", "what is left: cube, copies on chip, activations"},
 };
 
 std::string What(const std::string& code) {

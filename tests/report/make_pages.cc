@@ -132,7 +132,7 @@ Bench SomeBench() {
   r.steps = {{"NPU (simulated kirin9030)", 0, {1.2, "ms", target::Kind::kModelled}, {}},
              {"CPU avx2", 1, {0.05, "ms", target::Kind::kMeasured}, {}}};
   r.verdicts = Verdicts();
-  FillRun(60, 200, &r.ops, &r.spans);  // 36000 spans: drawn by task
+  FillRun(60, 300, &r.ops, &r.spans);  // 54000 spans: drawn by task
   return r;
 }
 
@@ -192,6 +192,7 @@ Compare SomeCompare() {
     l.entire_within = l.entire.cosine >= r.min_cosine;
     r.layers.push_back(l);
   }
+  r.compute_units = {32, 0, 0, 8, 40};
   r.first_divergence = Divergence{11, r.layers[11].node, "entire", r.layers[11].entire.cosine};
   return r;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reports in a real browser: nothing is loaded, nothing hostile runs, everything fits and can be read, tables sort by a click,
 timelines and pictures answer. With --pictures DIR the screenshots are left there.
-usage: test_pages.py --make PROGRAM --work DIR [--pictures DIR] [PAGE.html...]"""
+usage: test_pages.py [--make PROGRAM --work DIR] [--pictures DIR] [PAGE.html...]"""
 import argparse
 import http.server
 import json
@@ -186,7 +186,8 @@ def check_timeline(t, browser, path, width, height, name):
     if not browser.eval("document.querySelector('.timeline') !== null"):
         return
     data = json.loads(browser.eval("document.querySelector('.timeline .data').textContent"))
-    t.equal(len(data["tracks"]), browser.eval("document.querySelectorAll('.timeline .track').length") - 1, f"{name}: tracks")
+    t.equal(len(data["tracks"]), browser.eval("document.querySelector('.timeline').querySelectorAll('.track').length") - 1,
+            f"{name}: tracks")
     for track in range(len(data["tracks"]) + 1):
         t.check(browser.eval(ink(track)) > 30, f"{name} at {width}: nothing is drawn on track {track}")
     # The longest span of the first track, clicked in its middle: told, and its row marked.
@@ -199,8 +200,9 @@ def check_timeline(t, browser, path, width, height, name):
     browser.click_at(x, top + high / 2)
     t.equal(browser.eval("document.querySelector('.tell b').textContent"), data["names"][text], f"{name} at {width}: told")
     t.check("modelled" in browser.eval("document.querySelector('.tell').textContent"), f"{name}: the kind is told")
-    t.equal(browser.eval("Array.from(document.querySelectorAll('tr.marked'), r => Number(r.dataset.task))"), [task],
-            f"{name} at {width}: rows marked")
+    rows = browser.eval("document.querySelectorAll('tr[data-of]').length")
+    t.equal(browser.eval("Array.from(document.querySelectorAll('tr.marked'), r => Number(r.dataset.task))"),
+            [task] if rows else [], f"{name} at {width}: rows marked")
     # Zoomed in by the button, a bar is wider.
     before = browser.eval(ink(1))
     for _ in range(5):
@@ -238,7 +240,7 @@ def check_bars(t, browser, path, name):
                         "b.querySelector('figcaption span').firstChild.textContent,"
                         "Array.from(b.querySelectorAll('.legend li'), l => l.querySelectorAll('span')[1].textContent),"
                         "Array.from(b.querySelectorAll(':scope > svg rect'), r => [Number(r.getAttribute('x')), Number(r.getAttribute('width'))])])")
-    t.check(len(bars) > 0 or name == "picture", f"{name}: no bar")
+    t.check(len(bars) > 0 or name in ("picture", "ocr"), f"{name}: no bar")
     for total, parts, rects in bars:
         numbers = [float(re.sub(r"[^\d.]", "", p)) for p in parts]
         total = float(re.match(r"[\d.]+", re.sub("\u202f", "", total)).group())
@@ -250,8 +252,8 @@ def check_bars(t, browser, path, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--make", required=True)
-    parser.add_argument("--work", required=True)
+    parser.add_argument("--make")
+    parser.add_argument("--work")
     parser.add_argument("--pictures")
     parser.add_argument("pages", nargs="*")
     args = parser.parse_args()
@@ -259,16 +261,18 @@ def main():
     if program is None:
         print("SKIPPED: no Chromium: ./dev setup --all installs it")
         return SKIPPED
-    shutil.rmtree(args.work, ignore_errors=True)
-    os.makedirs(args.work)
     if args.pictures:
         os.makedirs(args.pictures, exist_ok=True)
-    subprocess.run([args.make, args.work], check=True)
     with open(os.path.join(HERE, "look.js"), encoding="utf-8") as f:
         look = f.read()
     t, listener = Checks(), Listener()
-    ours = sorted(os.path.join(args.work, n) for n in os.listdir(args.work) if n.endswith(".html"))
-    t.equal(len(ours), 5, "pages made")
+    ours = []
+    if args.make:
+        shutil.rmtree(args.work, ignore_errors=True)
+        os.makedirs(args.work)
+        subprocess.run([args.make, args.work], check=True)
+        ours = sorted(os.path.join(args.work, n) for n in os.listdir(args.work) if n.endswith(".html"))
+        t.equal(len(ours), 5, "pages made")
     with browsers.Browser(program) as browser:
         for path in ours + args.pages:
             name = os.path.basename(path)[:-len(".html")]

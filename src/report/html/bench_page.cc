@@ -23,10 +23,10 @@ Table LatencyTable(const Bench& r) {
                 {"mean", Column::kNumber},
                 {"standard deviation", Column::kNumber}};
   const auto add = [&](const std::string& name, const Latency& l, Kind kind) {
-    std::vector<Cell> row = {{.text = name, .kind = kind}};
+    std::vector<Cell> row = {{.text = name}};
     const int decimals = DecimalsFor(l.p50);
     for (const double v : {l.p50, l.p90, l.p95, l.p99, l.min, l.max, l.mean, l.std})
-      row.push_back(NumberCell(v, decimals));  // the row says its kind
+      row.push_back(NumberCell(v, decimals, kind));
     t.rows.push_back(std::move(row));
   };
   add("one inference", r.latency_ms, r.kind);
@@ -103,7 +103,7 @@ Page ToPage(const Bench& r) {
   if (r.npu_busy) tiles.push_back(FigureTile("NPU busy", *r.npu_busy, "of the time"));
   tiles.push_back(FigureTile("Memory at most", r.peak_rss_bytes));
   page.Add(tiles);
-  page.AddCard(UnitsBar(r.compute_units));
+  if (r.compute_units.total > 0) page.AddCard(UnitsBar(r.compute_units));
 
   page.Section("Latency",
                r.kind == Kind::kMeasured
@@ -112,7 +112,7 @@ Page ToPage(const Bench& r) {
   page.Add(LatencyTable(r));
   if (!r.ops.empty()) {
     page.Section("Timeline", "Operators on top, below them the queues that work for them.");
-    page.Add(OpsTimeline(r.ops, r.spans));
+    page.Add(OpsTimeline(r.ops, r.spans, r.latency_ms.p50));
     page.Section("Operators", "Click a heading to sort; a bar in the timeline marks its row.");
     page.Add(OpsTable(r.ops, r.verdicts));
   }

@@ -126,7 +126,7 @@ Page ToPage(const Compare& r) {
   if (!r.against.empty()) pairs.lines.emplace_back("Against", r.against);
   pairs.lines.emplace_back("Seed of random inputs", std::to_string(r.seed));
   page.AddCard(pairs);
-  page.AddCard(UnitsBar(r.compute_units));
+  if (r.compute_units.total > 0) page.AddCard(UnitsBar(r.compute_units));
   for (const std::string& note : r.notes) page.Add(Answer{Tone::kPlain, "Note:", note});
   page.Section("Outputs");
   page.Add(OutputsTable(r));

@@ -124,11 +124,12 @@ struct Timeline {
   Kind kind = Kind::kModelled;
   std::vector<std::string> tracks;
   std::vector<TimelineSpan> spans;
-  std::uint64_t left_out = 0;                    // spans that were too many to keep
+  double end_ns = 0;           // of the whole, where it ends later than the last span
+  std::uint64_t left_out = 0;  // spans that were too many to keep
   std::uint32_t TrackOf(std::string_view name);  // added when new
   void Add(std::string_view track, TimelineSpan span);
 };
-inline constexpr std::size_t kMaxTimelineSpans = 20000;  // more: one per task and track
+inline constexpr std::size_t kMaxTimelineSpans = 50000;  // more: one per task and track
 std::string Render(const Timeline& timeline);
 
 // A picture with boxes, and the line of text in each.

@@ -148,12 +148,15 @@ std::string OrUnknown(const std::string& word) { return word.empty() ? "unknown"
 Answer AdoptAnswer(const Adopt& a) {
   const int yes = (a.latency == "yes") + (a.energy == "yes") + (a.heat == "yes");
   const bool all = yes == 3;
+  std::string because = a.because;
+  if (!because.empty() && because[0] >= 'a' && because[0] <= 'z')
+    because[0] = static_cast<char>(because[0] - 'a' + 'A');
   return {all       ? Tone::kGood
           : yes > 0 ? Tone::kWarn
                     : Tone::kPlain,
           fmt::format("Use the NPU? For latency {}, for energy {}, for heat {}.",
                       OrUnknown(a.latency), OrUnknown(a.energy), OrUnknown(a.heat)),
-          a.because};
+          because};
 }
 
 }  // namespace
@@ -185,7 +188,7 @@ Page ToPage(const Explain& r) {
   }
   if (!r.ops.empty()) {
     page.Section("Timeline", "Operators on top, below them the queues that work for them.");
-    page.Add(OpsTimeline(r.ops, r.spans));
+    page.Add(OpsTimeline(r.ops, r.spans, r.total_ms));
     page.Section("Operators", "Click a heading to sort; a bar in the timeline marks its row.");
     page.Add(OpsTable(r.ops, r.verdicts));
   }
@@ -195,7 +198,7 @@ Page ToPage(const Explain& r) {
   }
   page.Section("Alternatives");
   page.Add(AlternativesTable(r));
-  page.AddCard(UnitsBar(r.compute_units));
+  if (r.compute_units.total > 0) page.AddCard(UnitsBar(r.compute_units));
   if (r.assumed_facts > 0) {
     page.Section(
         "How sure is this",

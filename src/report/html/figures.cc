@@ -91,8 +91,10 @@ std::string Render(const std::vector<Tile>& tiles) {
 
 std::string Render(const Pairs& pairs) {
   std::string out = "<dl class=\"pairs\">\n";
-  for (const auto& [name, value] : pairs.lines)
+  for (const auto& [name, value] : pairs.lines) {
+    if (value.empty()) continue;
     out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", Escaped(name), Isolated(value));
+  }
   return out + "</dl>\n";
 }
 

@@ -156,7 +156,7 @@ class Timeline {
     const [c, width, height] = this.context(this.canvases[0]);
     if (!width) return;
     const span = this.to - this.from;
-    const most = Math.max(2, Math.floor(width / 92));
+    const most = Math.max(2, Math.floor(width / 76));
     let step = Math.pow(10, Math.floor(Math.log10(span / most)));
     for (const f of [1, 2, 5, 10]) {
       if (span / (step * f) <= most) { step *= f; break; }
@@ -180,7 +180,7 @@ class Timeline {
     const [c, width, height] = this.context(this.canvases[index + 1]);
     if (!width) return;
     const hue = this.colour(`--${this.data.hues[index]}`);
-    const chosen = this.colour("--link"), paper = this.colour("--surface");
+    const chosen = this.colour("--link"), paper = this.colour("--surface"), text = this.colour("--text");
     const { spans } = track;
     const scale = width / (this.to - this.from);
     const thin = new Float32Array(Math.ceil(width) + 1);  // how full a pixel is of spans too short to see
@@ -208,7 +208,7 @@ class Timeline {
       c.fillStyle = on ? chosen : hue;
       c.fillRect(left, 1, right - left - gap, height - 2);
       c.globalAlpha = 1;
-      if (right - left > 46) this.write(c, this.data.names[name], left + 5, right - 5, height, paper);
+      if (right - left > 46) this.write(c, this.data.names[name], left + 5, right - 5, height, paper, text);
     }
     for (let p = 0; p < thin.length; ++p) {
       if (!thin[p]) continue;
@@ -220,7 +220,7 @@ class Timeline {
   }
 
   // A name on a plate of paper, so that it reads on every colour.
-  write(c, text, left, right, height, paper) {
+  write(c, text, left, right, height, paper, colour) {
     let shown = text;
     const room = right - left;
     let wide = c.measureText(shown).width;
@@ -234,7 +234,7 @@ class Timeline {
     c.fillStyle = paper;
     c.fillRect(left - 3, 3.5, wide + 6, height - 7);
     c.globalAlpha = 1;
-    c.fillStyle = this.colour("--text");
+    c.fillStyle = colour;
     c.fillText(shown, left, height / 2 + 0.5);
   }
 

@@ -140,8 +140,10 @@ Table VerdictTable(const std::vector<target::Verdict>& verdicts) {
   return t;
 }
 
-Timeline OpsTimeline(const std::vector<OpRow>& ops, const std::vector<target::Span>& spans) {
+Timeline OpsTimeline(const std::vector<OpRow>& ops, const std::vector<target::Span>& spans,
+                     double total_ms) {
   Timeline t;
+  t.end_ns = total_ms * 1e6;
   t.id = kTimelineId;
   t.title = "One run";
   t.kind = Kind::kModelled;

@@ -22,7 +22,8 @@ void AddFindings(const std::vector<target::Verdict>& verdicts, Page& page);
 Table VerdictTable(const std::vector<target::Verdict>& verdicts);
 
 inline constexpr char kTimelineId[] = "timeline";
-Timeline OpsTimeline(const std::vector<OpRow>& ops, const std::vector<target::Span>& spans);
+Timeline OpsTimeline(const std::vector<OpRow>& ops, const std::vector<target::Span>& spans,
+                     double total_ms);
 Table OpsTable(const std::vector<OpRow>& ops, const std::vector<target::Verdict>& verdicts);
 
 // A section of its own: every fact of the target; those in `decided` (keys) first.

@@ -44,29 +44,36 @@ std::string_view ToneClass(Tone tone) {
   return "";
 }
 
-// The kind that every cell of a column has, if they have but one.
-std::optional<Kind> CommonKind(const Table& table, std::size_t column) {
-  std::optional<Kind> common;
-  for (const auto& row : table.rows) {
-    if (column >= row.size() || !row[column].kind) continue;
-    if (common && *common != *row[column].kind) return std::nullopt;
-    common = row[column].kind;
+// The kinds among cells: none, one, or several.
+struct Kinds {
+  std::optional<Kind> one;
+  bool several = false;
+  void Add(const Cell& cell) {
+    if (!cell.kind) return;
+    several = several || (one && *one != *cell.kind);
+    one = cell.kind;
   }
-  return common;
-}
+  std::string Mark() const { return one && !several ? KindMark(*one) : ""; }
+};
 
-// The kind that every figure of a table has, if they have but one.
-std::optional<Kind> CommonKind(const Table& table) {
-  std::optional<Kind> common;
-  for (const auto& row : table.rows) {
-    for (const Cell& cell : row) {
-      if (!cell.kind) continue;
-      if (common && *common != *cell.kind) return std::nullopt;
-      common = cell.kind;
+// Where the kinds of a table are said: once above it if it has but one, else in the headings if
+// every column has but one, else beside the names of rows that have but one, else in the cells.
+struct KindsOf {
+  explicit KindsOf(const Table& t) : columns(t.headings.size()) {
+    for (const auto& row : t.rows) {
+      for (std::size_t c = 0; c < row.size() && c < columns.size(); ++c) {
+        table.Add(row[c]);
+        columns[c].Add(row[c]);
+      }
     }
+    in_table = table.one && !table.several;
+    in_headings = !in_table && std::none_of(columns.begin(), columns.end(),
+                                            [](const Kinds& k) { return k.several; });
   }
-  return common;
-}
+  Kinds table;
+  std::vector<Kinds> columns;
+  bool in_table = false, in_headings = false;
+};
 
 std::string DeviceText(const std::string& device) {
   const std::string_view hue = device.starts_with("NPU")   ? "npu"
@@ -79,7 +86,8 @@ std::string DeviceText(const std::string& device) {
       hue, Escaped(device, kNameBytes));
 }
 
-std::string CellHtml(const Cell& cell, const Heading& heading, bool say_kind, bool label) {
+std::string CellHtml(const Cell& cell, const Heading& heading, const std::string& mark,
+                     bool label) {
   std::string classes(Class(heading.column));
   const std::string_view tone = ToneClass(cell.tone);
   if (!tone.empty()) classes += fmt::format("{}{}", classes.empty() ? "" : " ", tone);
@@ -96,7 +104,7 @@ std::string CellHtml(const Cell& cell, const Heading& heading, bool say_kind, bo
   } else {
     out += Isolated(cell.text, heading.column == Column::kLong ? kTextBytes : kNameBytes);
   }
-  if (say_kind && cell.kind) out += Cat(" ", KindMark(*cell.kind));
+  if (!mark.empty()) out += Cat(" ", mark);
   if (cell.part >= 0) {
     out += fmt::format(
         "<svg class=\"part\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" "
@@ -104,6 +112,42 @@ std::string CellHtml(const Cell& cell, const Heading& heading, bool say_kind, bo
         100 * std::clamp(cell.part, 0.0, 1.0));
   }
   return out + "</td>";
+}
+
+// Columns that hold something; the first always.
+std::vector<bool> Used(const Table& t) {
+  std::vector<bool> used(t.headings.size(), t.rows.empty());
+  if (!used.empty()) used[0] = true;
+  for (const auto& row : t.rows) {
+    for (std::size_t c = 0; c < row.size() && c < used.size(); ++c)
+      used[c] = used[c] || !row[c].text.empty();
+  }
+  return used;
+}
+
+std::string RowHtml(const Table& table, std::size_t r, const KindsOf& kinds,
+                    const std::vector<bool>& used) {
+  const auto& row = table.rows[r];
+  Kinds of_row;
+  for (const Cell& cell : row) of_row.Add(cell);
+  const bool in_cells = !kinds.in_table && !kinds.in_headings;
+  std::string out = "<tr";
+  if (r < table.tasks.size())
+    out += fmt::format(" data-of=\"{}\" data-task=\"{}\"", table.timeline, table.tasks[r]);
+  out += '>';
+  for (std::size_t c = 0; c < table.headings.size(); ++c) {
+    if (!used[c]) continue;
+    const Heading& heading = table.headings[c];
+    const Cell cell = c < row.size() ? row[c] : Cell{};
+    std::string mark;
+    if (in_cells && !of_row.several) {
+      if (c == 0) mark = of_row.Mark();
+    } else if (in_cells && cell.kind) {
+      mark = KindMark(*cell.kind);
+    }
+    out += CellHtml(cell, heading, mark, c > 0 && heading.column != Column::kDevice);
+  }
+  return out + "</tr>\n";
 }
 
 }  // namespace
@@ -116,47 +160,35 @@ Cell NoCell() { return {.text = "\u2013", .tone = Tone::kQuiet}; }
 
 std::string Render(const Table& table) {
   std::string out = "<div class=\"card table\">\n";
-  const std::optional<Kind> one_kind = CommonKind(table);
+  const KindsOf kinds(table);
+  const std::vector<bool> used = Used(table);
   const bool search = table.rows.size() >= kSearchFrom;
-  if (search || one_kind) out += "<div class=\"bar-above\">";
+  if (search || kinds.in_table) out += "<div class=\"bar-above\">";
   if (search) {
     out += fmt::format(
         "<label><span class=\"unseen\">Search in {}</span>"
         "<input class=\"search\" type=\"search\" placeholder=\"Search\" hidden></label>",
         Escaped(table.title));
   }
-  if (search || one_kind) {
+  if (search || kinds.in_table) {
+    const std::size_t shown = std::min(table.rows.size(), kMaxRows);
     out +=
         fmt::format("<p><span class=\"shown\" aria-live=\"polite\">{} row{}</span>{}</p></div>\n",
-                    std::min(table.rows.size(), kMaxRows), table.rows.size() == 1 ? "" : "s",
-                    one_kind ? KindMark(*one_kind) : "");
+                    shown, shown == 1 ? "" : "s", kinds.in_table ? kinds.table.Mark() : "");
   }
   out += fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">"
       "<table class=\"stack\"><caption class=\"unseen\">{}</caption>\n<thead><tr>",
       Escaped(table.title), Escaped(table.title));
-  std::vector<bool> say_kind;
   for (std::size_t c = 0; c < table.headings.size(); ++c) {
-    const std::optional<Kind> common = CommonKind(table, c);
-    say_kind.push_back(!common && !one_kind);
+    if (!used[c]) continue;
     out += fmt::format("<th scope=\"col\" class=\"{}\"><button type=\"button\">{}</button>{}</th>",
                        Class(table.headings[c].column), Escaped(table.headings[c].text, kNameBytes),
-                       common && !one_kind ? KindMark(*common) : "");
+                       kinds.in_headings ? kinds.columns[c].Mark() : "");
   }
   out += "</tr></thead>\n<tbody>\n";
-  for (std::size_t r = 0; r < table.rows.size() && r < kMaxRows; ++r) {
-    out += "<tr";
-    if (r < table.tasks.size())
-      out += fmt::format(" data-of=\"{}\" data-task=\"{}\"", table.timeline, table.tasks[r]);
-    out += '>';
-    const auto& row = table.rows[r];
-    for (std::size_t c = 0; c < table.headings.size(); ++c) {
-      const Heading& heading = table.headings[c];
-      const bool label = c > 0 && heading.column != Column::kDevice;
-      out += CellHtml(c < row.size() ? row[c] : Cell{}, heading, say_kind[c], label);
-    }
-    out += "</tr>\n";
-  }
+  for (std::size_t r = 0; r < table.rows.size() && r < kMaxRows; ++r)
+    out += RowHtml(table, r, kinds, used);
   out += "</tbody></table></div>\n";
   std::string after = table.after;
   if (table.rows.size() > kMaxRows) {

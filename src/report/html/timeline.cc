@@ -91,7 +91,7 @@ std::string Render(const Timeline& t) {
   const std::size_t tracks = std::min(t.tracks.size(), kMaxTracks);
   std::vector<TimelineSpan> good;
   std::vector<double> busy_ns(tracks, 0);
-  double end = 0;
+  double end = std::isfinite(t.end_ns) ? std::max(0.0, t.end_ns) : 0;
   for (const TimelineSpan& s : t.spans) {
     if (!Good(s, tracks)) continue;
     good.push_back(s);
