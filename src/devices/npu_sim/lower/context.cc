@@ -361,9 +361,12 @@ Status Context::Finish() {
         Word(p.addr + static_cast<std::int64_t>(plan.offsets[static_cast<std::size_t>(p.index)]));
     p.index = 0;
   };
+  std::uint32_t patched = 0;  // stretches lie in order; groups in a row may share a prologue
   for (const npu::Task& task : program.tasks) {
     for (const npu::Group& g : task.groups) {
       for (const npu::Code& code : {g.prologue, g.body}) {
+        if (code.count == 0 || code.begin < patched) continue;
+        patched = code.begin + code.count;
         for_each_copy(code, [&](std::int32_t* word) {
           auto copy = npu::Decode<npu::Copy>(word);
           patch(copy.src);

@@ -19,6 +19,7 @@ Status AddCubeWeights(
       static_cast<std::size_t>(g.k1() * g.out_blocks() * npu::kFractalBytes));
   std::vector<std::byte> scales(static_cast<std::size_t>(g.out_blocks() * kLanes * 4));
   std::vector<float> row(static_cast<std::size_t>(inner));
+  p.scales.assign(static_cast<std::size_t>(g.out_blocks() * kLanes), 1.0f);
   for (std::int64_t o = 0; o < g.out_channels; ++o) {
     float largest = 0;
     for (std::int64_t i = 0; i < g.channels; ++i) {
@@ -34,6 +35,7 @@ Status AddCubeWeights(
     exponent = std::clamp(exponent + 1, -100, 100);
     const float scale = std::ldexp(1.0f, exponent), inverse = std::ldexp(1.0f, -exponent);
     std::memcpy(scales.data() + o * 4, &scale, 4);
+    p.scales[static_cast<std::size_t>(o)] = scale;
     for (std::int64_t i = 0; i < g.channels; ++i) {
       for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
         const std::uint16_t h =
@@ -47,6 +49,34 @@ Status AddCubeWeights(
   }
   NPUKIT_ASSIGN_OR_RETURN(p.weight, c.AddWeight("f16_fractal_z", std::move(bytes)));
   NPUKIT_ASSIGN_OR_RETURN(p.scale, c.AddWeight("f32_channels", std::move(scales)));
+  return OkStatus();
+}
+
+std::int64_t CubeBiasBytes(const Config& config, const ConvGeometry& g) {
+  const std::int64_t bytes = g.out_blocks() * kLanes * 4;
+  return config.accumulator_bits == 32 && bytes <= config.buffers.l1_bytes / 16 ? bytes : 0;
+}
+
+Status AddBiasAndRelu(Context& c, ConvProblem& p, const tensor::Value* bias) {
+  const ConvGeometry& g = p.geometry;
+  if (bias != nullptr && CubeBiasBytes(c.config, g) > 0) {
+    // In the units of the accumulators; scales are powers of two, so nothing is lost.
+    std::vector<float> scaled;
+    for (std::int64_t i = 0; i < g.out_channels; ++i) {
+      scaled.push_back(static_cast<float>(tensor::ElementAsDouble(*bias, i) /
+                                          p.scales[static_cast<std::size_t>(i)]));
+    }
+    const tensor::Value v =
+        tensor::Value::FromVector(tensor::DType::kF32, {g.out_channels}, scaled);
+    NPUKIT_ASSIGN_OR_RETURN(p.cube_bias, BiasWeight(c, &v, g.out_channels));
+  } else {
+    NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, g.out_channels));
+  }
+  std::vector<Step>& steps = p.steps.steps;
+  if (p.bias < 0 && !steps.empty() && steps[0].op == &op::relu) {
+    p.relu = true;
+    steps.erase(steps.begin());
+  }
   return OkStatus();
 }
 
@@ -113,8 +143,7 @@ Status LowerConv(Context& c, const ir::Node& n) {
         return static_cast<float>(
             tensor::ElementAsDouble(w, ((o * g.channels + i) * g.kernel_h + kh) * g.kernel_w + kw));
       }));
-  const tensor::Value* bias = ConstantBias(c.graph, n);
-  NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, g.out_channels));
+  NPUKIT_RETURN_IF_ERROR(AddBiasAndRelu(c, p, ConstantBias(c.graph, n)));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   p.dst_image = g.out_height * g.out_width;
   p.dst_row = g.out_width;

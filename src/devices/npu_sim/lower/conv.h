@@ -70,10 +70,13 @@ struct ConvProblem {
   ConvGeometry geometry;
   Blocked src;
   Blocked dst;
-  std::int32_t weight = -1;  // FRACTAL_Z, k1 * out_blocks fractals
-  std::int32_t scale = -1;   // out_blocks * 16 fp32: what the weights were divided by
-  std::int32_t bias = -1;    // out_blocks * 16 fp32, or -1
-  StepsPlan steps;           // operands bound
+  std::int32_t weight = -1;     // FRACTAL_Z, k1 * out_blocks fractals
+  std::int32_t scale = -1;      // out_blocks * 16 fp32: what the weights were divided by
+  std::vector<float> scales;    // its values
+  std::int32_t bias = -1;       // out_blocks * 16 fp32 that join after the cube, or -1
+  std::int32_t cube_bias = -1;  // out_blocks * 16 fp32 that the accumulators start from, or -1
+  bool relu = false;            // on the way out of L0C, before the steps
+  StepsPlan steps;              // operands bound
   // Output position (oh, ow) is row image * dst_image + dst_first + oh * dst_row + ow * dst_column
   // of dst.
   std::int64_t dst_image = 0, dst_first = 0, dst_row = 0, dst_column = 1;
@@ -88,11 +91,16 @@ inline constexpr std::int64_t kChannelBytes = 2 * npu::kLanes * 4;
 
 // Weights [O, I, kh, kw] as element function -> FRACTAL_Z fp16 and the scale of each output
 // channel, a power of two that brings the channel's largest weight to [0.25, 0.5): folded batch
-// normalisation can leave weights that are subnormal in fp16. The bias joins in fp32 after the
-// cube, since 16-bit accumulators that start from it would round every partial sum to its size.
+// normalisation can leave weights that are subnormal in fp16.
 Status AddCubeWeights(
     Context& c, ConvProblem& p,
     const std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& element);
+// Where the bias joins, and whether a first relu is done on the way: after AddCubeWeights. 32-bit
+// accumulators start from the bias, which costs nothing; 16-bit ones would round every partial sum
+// to its size.
+Status AddBiasAndRelu(Context& c, ConvProblem& p, const tensor::Value* bias);
+// L1 that the bias of 32-bit accumulators takes; 0: it joins after the cube.
+std::int64_t CubeBiasBytes(const Config& config, const ConvGeometry& g);
 // fp32 per channel, padded with zeros to whole blocks; -1 when null.
 Result<std::int32_t> BiasWeight(Context& c, const tensor::Value* bias, std::int64_t channels);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "devices/npu_sim/lower/conv.h"
+#include "devices/npu_sim/lower/halves.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
@@ -14,21 +15,6 @@ npu::Place On(npu::Mem mem, std::int64_t addr) {
   p.addr = Word(addr);
   return p;
 }
-
-// A buffer cut in two where a piece of `bytes` fits each half, else one.
-class Halves {
- public:
-  Halves() = default;
-  Halves(std::int64_t begin, std::int64_t bytes, std::int64_t buffer, std::int64_t align)
-      : begin_(begin), half_((buffer - begin) / 2 / align * align), two_(bytes <= half_) {}
-  // The half for the next piece.
-  std::int64_t Next() { return begin_ + (turn_ = two_ ? 1 - turn_ : 0) * half_; }
-
- private:
-  std::int64_t begin_ = 0, half_ = 0;
-  bool two_ = false;
-  int turn_ = 1;
-};
 
 // Which pieces of an operand the halves of L0A or L0B hold, so that none is loaded twice in a row.
 class Pieces {
@@ -68,6 +54,10 @@ class ConvEmitter {
     resident_channels_ = !t.resident_map && channels <= b.ub_bytes / 8 &&
                          p.steps.UbBytes(t.n1, t.m) <= b.ub_bytes - channels;
     channels_at_ = resident_channels_ ? b.ub_bytes - channels : b.ub_bytes;
+    l1_end_ = b.l1_bytes;
+    // Biases that accumulators start from: all of them at the end of L1, or, where tiles go along
+    // the channels, those of a tile.
+    if (p.cube_bias >= 0 && !t.resident_map) l1_end_ -= g_.out_blocks() * kLanes * 4;
     if (t.resident_weights) {
       l1_free_ = g_.k1() * g_.out_blocks() * npu::kFractalBytes;
     } else if (t.resident_map) {
@@ -80,10 +70,14 @@ class ConvEmitter {
     if (t_.resident_weights) LoadWeights(0, 0, g_.k1(), 0, g_.out_blocks(), 0);
     if (t_.resident_map) LoadMap(0, v, h, 0, g_.in_blocks());
     if (resident_channels_) {
-      LoadChannels(p_.scale, 0, g_.out_blocks(), channels_at_, 0);
-      if (p_.bias >= 0)
-        LoadChannels(p_.bias, 0, g_.out_blocks(), channels_at_ + g_.out_blocks() * kLanes * 4, 0);
+      LoadChannels(p_.scale, 0, g_.out_blocks(), On(npu::kUb, channels_at_), 0);
+      if (p_.bias >= 0) {
+        LoadChannels(p_.bias, 0, g_.out_blocks(),
+                     On(npu::kUb, channels_at_ + g_.out_blocks() * kLanes * 4), 0);
+      }
     }
+    if (p_.cube_bias >= 0 && !t_.resident_map)
+      LoadChannels(p_.cube_bias, 0, g_.out_blocks(), On(npu::kL1, l1_end_), 0);
   }
 
   // A tile: `v` x `h` output positions, `n_count` blocks of output channels from n_begin and, for
@@ -92,6 +86,13 @@ class ConvEmitter {
             std::int64_t n_step) {
     Begin(v, h);
     n_step_ = n_step;
+    bias_first_ = 0;
+    bias_at_ = l1_end_;
+    if (p_.cube_bias >= 0 && t_.resident_map) {
+      bias_first_ = n_begin;
+      bias_at_ = l1_free_;
+      LoadChannels(p_.cube_bias, n_begin, n_count, On(npu::kL1, bias_at_), n_step);
+    }
     const std::int64_t chunks = CeilDiv(g_.in_blocks(), t_.chunk);
     const std::int64_t positions = v.out_size * h.out_size;
     std::int64_t map = 0, weights = 0;
@@ -104,7 +105,7 @@ class ConvEmitter {
         const std::int64_t c_begin = chunk * t_.chunk,
                            c_count = std::min(t_.chunk, g_.in_blocks() - c_begin);
         if (chunks > 1) {
-          LoadMap(map = map_.Next(), v, h, c_begin, c_count);
+          if (!t_.resident_map) LoadMap(map = map_.Next(), v, h, c_begin, c_count);
           if (!t_.resident_weights) {
             LoadWeights(weights = weights_.Next(), c_begin * g_.taps(), c_count * g_.taps(), n, n1,
                         n_step);
@@ -147,10 +148,11 @@ class ConvEmitter {
         t_.resident_map ? 0 : v.in_size * h.in_size * t_.chunk * npu::kBlockBytes;
     const std::int64_t weights = t_.resident_weights ? 0 : t_.chunk * g_.taps() * t_.n1 * fractal;
     const bool chunked = t_.chunk < g_.in_blocks();
-    const std::int64_t maps = chunked && l1_free_ + 2 * (map + weights) <= b.l1_bytes ? 2 : 1;
+    const std::int64_t maps = chunked && l1_free_ + 2 * (map + weights) <= l1_end_ ? 2 : 1;
     map_ = Halves(l1_free_, maps == 2 ? map : map + 1, l1_free_ + maps * map, 32);
-    const std::int64_t after = l1_free_ + maps * map;
-    const std::int64_t slots = after + 2 * weights <= b.l1_bytes ? 2 : 1;
+    const std::int64_t biases = p_.cube_bias >= 0 && t_.resident_map ? t_.n_tile * kLanes * 4 : 0;
+    const std::int64_t after = l1_free_ + maps * map + biases;
+    const std::int64_t slots = after + 2 * weights <= l1_end_ ? 2 : 1;
     weights_ = Halves(after, slots == 2 ? weights : weights + 1, after + slots * weights, 32);
   }
 
@@ -205,6 +207,8 @@ class ConvEmitter {
                 std::int64_t n, std::int64_t n1, std::int64_t c_begin, std::int64_t c_count,
                 std::int64_t map, std::int64_t weights, std::int64_t acc) {
     const std::int64_t k_all = c_count * g_.taps();
+    // Blocks of the reduction before the map in L1 begins: none but for a map that is all there.
+    const std::int64_t k_before = t_.resident_map ? c_begin * g_.taps() : 0;
     for (std::int64_t k = 0; k < k_all; k += t_.k1) {
       const std::int64_t k1 = std::min(t_.k1, k_all - k);
       bool load = false;
@@ -226,7 +230,7 @@ class ConvEmitter {
       a.out_w = Word(h.out_size);
       a.m_start = Word(m);
       a.m_count = Word(rows);
-      a.k_start = Word(k);
+      a.k_start = Word(k_before + k);
       a.k_count = Word(k1);
       if (load) c_.Emit(a);
 
@@ -252,7 +256,11 @@ class ConvEmitter {
       mm.m = Word(rows);
       mm.k1 = Word(k1);
       mm.n1 = Word(n1);
-      mm.init = c_begin == 0 && k == 0 ? npu::kZero : npu::kAccumulate;
+      mm.init = npu::kAccumulate;
+      if (c_begin == 0 && k == 0) {
+        mm.init = p_.cube_bias >= 0 ? npu::kBias : npu::kZero;
+        if (p_.cube_bias >= 0) mm.bias_addr = Word(bias_at_ + (n - bias_first_) * kLanes * 4);
+      }
       c_.Emit(mm);
     }
   }
@@ -270,8 +278,8 @@ class ConvEmitter {
       scale = channels_at_ + n * kLanes * 4;
       bias = scale + g_.out_blocks() * kLanes * 4;
     } else {
-      LoadChannels(p_.scale, n, n1, scale, n_step_);
-      if (p_.bias >= 0) LoadChannels(p_.bias, n, n1, bias, n_step_);
+      LoadChannels(p_.scale, n, n1, On(npu::kUb, scale), n_step_);
+      if (p_.bias >= 0) LoadChannels(p_.bias, n, n1, On(npu::kUb, bias), n_step_);
     }
     npu::L0cToUb move;
     move.scale_addr = Word(scale);
@@ -282,6 +290,7 @@ class ConvEmitter {
     move.dst_type = p_.steps.type();
     move.rows = Word(rows);
     move.n1 = Word(n1);
+    move.relu = p_.relu ? 1 : 0;
     c_.Emit(move);
     if (p_.bias >= 0) AddBias(tile, bias);
 
@@ -310,13 +319,13 @@ class ConvEmitter {
   }
 
   // fp32 of n1 blocks of channels from block n on.
-  void LoadChannels(std::int32_t weight, std::int64_t n, std::int64_t n1, std::int64_t ub,
+  void LoadChannels(std::int32_t weight, std::int64_t n, std::int64_t n1, npu::Place to,
                     std::int64_t n_step) {
     npu::Copy copy;
     copy.src = On(npu::kWeight, n * kLanes * 4);
     copy.src.index = weight;
     copy.src.step[0] = Word(n_step * kLanes * 4);
-    copy.dst = On(npu::kUb, ub);
+    copy.dst = to;
     copy.bytes = Word(n1 * kLanes * 4);
     c_.Emit(copy);
   }
@@ -342,8 +351,10 @@ class ConvEmitter {
   const ConvTiling& t_;
   const std::int64_t image_;
   bool resident_channels_ = false;
-  std::int64_t channels_at_ = 0;  // end of UB's tiles
-  std::int64_t l1_free_ = 0;      // end of what is resident in L1
+  std::int64_t channels_at_ = 0;               // end of UB's tiles
+  std::int64_t l1_free_ = 0;                   // end of what is resident in L1 from its beginning
+  std::int64_t l1_end_ = 0;                    // begin of what is resident at its end
+  std::int64_t bias_at_ = 0, bias_first_ = 0;  // the accumulators' biases, from which block on
   std::int64_t n_step_ = 0;
   Pieces a_{Halves()}, b_{Halves()};
   Halves l0c_, ub_, map_, weights_;

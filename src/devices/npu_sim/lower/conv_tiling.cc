@@ -83,7 +83,8 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
   if (l0c < 1) *overflow = {"npu.l0c_bytes", b.l0c_bytes, 256 * acc};
   if (ub_least > b.ub_bytes) *overflow = {"npu.ub_bytes", b.ub_bytes, ub_least};
   const std::int64_t l1_least = MapBytes(g, 1, 1, 1) + g.taps() * fractal;
-  if (l1_least > b.l1_bytes) *overflow = {"npu.sram_bytes", b.l1_bytes, l1_least};
+  if (l1_least + CubeBiasBytes(config, g) > b.l1_bytes)
+    *overflow = {"npu.sram_bytes", b.l1_bytes, l1_least + CubeBiasBytes(config, g)};
   if (!overflow->fact.empty()) return t;
 
   // L0: as many channels as there are, then positions, then the reduction.
@@ -100,7 +101,7 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
   // leave room.
   const std::int64_t weights = g.k1() * g.out_blocks() * fractal;
   t.resident_weights = weights <= b.l1_bytes / 2;
-  const std::int64_t room = b.l1_bytes;
+  const std::int64_t room = b.l1_bytes - CubeBiasBytes(config, g);
   t.chunk = g.in_blocks();
   const auto weight_bytes = [&](std::int64_t chunk) {
     return t.resident_weights ? weights : chunk * g.taps() * t.n1 * fractal;
@@ -134,7 +135,8 @@ namespace {
 // What decides a search: a convolution of the same key is tiled alike.
 std::string KeyOf(const Config& config, const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  std::string key = Cat(config.profile_hash, " ", p.bias >= 0, " ", p.dst_row, " ", p.dst_column);
+  std::string key = Cat(config.profile_hash, " ", p.bias >= 0, p.cube_bias >= 0, p.relu, " ",
+                        p.dst_row, " ", p.dst_column);
   for (const std::int64_t v :
        {g.images, g.height, g.width, g.channels, g.out_height, g.out_width, g.out_channels,
         g.kernel_h, g.kernel_w, g.stride_h, g.stride_w, g.dilation_h, g.dilation_w, g.pad_top,
@@ -150,6 +152,7 @@ class Candidates {
  public:
   Candidates(const Config& config, const ConvProblem& p, const ConvTiling& first)
       : b_(config.buffers),
+        l1_(config.buffers.l1_bytes - CubeBiasBytes(config, p.geometry)),
         acc_(config.accumulator_bytes()),
         p_(p),
         g_(p.geometry),
@@ -157,8 +160,8 @@ class Candidates {
 
   std::vector<ConvTiling> All() {
     // Maps of which not even one row fits are left as they are.
-    if (first_.chunk < g_.in_blocks() || (first_.columns < g_.out_width && g_.out_height > 1))
-      return {};
+    const std::int64_t row = MapBytes(g_, 1, g_.out_height == 1 ? 1 : g_.out_width, g_.in_blocks());
+    if (row > l1_ / 2) return {};
     for (std::int64_t n1 = 16; n1 >= 1; n1 /= 2) {
       const std::int64_t most = std::min(n1, g_.out_blocks());
       if (most < n1 && n1 > 1 && most <= n1 / 2) continue;
@@ -189,12 +192,11 @@ class Candidates {
     // Equal parts rather than a small rest.
     m1 = CeilDiv(m1, part);
     const std::int64_t pieces = CeilDiv(CeilDiv(positions, kLanes), m1);
-    ConvTiling t = first_;
+    ConvTiling t;
     t.n1 = n1;
     t.m = std::min(CeilDiv(CeilDiv(positions, kLanes), pieces) * kLanes, positions);
     t.k1 = std::min({g_.k1(), l0a / CeilDiv(t.m, kLanes), l0b / n1});
     t.chunk = g_.in_blocks();
-    t.resident_weights = t.resident_map = t.m_outer = false;
     return t;
   }
 
@@ -227,20 +229,26 @@ class Candidates {
       t.m = std::min(t.m, t.rows * t.columns);
       Add(t);
     };
-    if (weights < b_.l1_bytes) {
-      for (const std::int64_t n : sizes((b_.l1_bytes - weights) / 2)) with(n, true);
+    if (weights < l1_) {
+      for (const std::int64_t n : sizes((l1_ - weights) / 2)) with(n, true);
     }
-    if (2 * piece < b_.l1_bytes) {
-      for (const std::int64_t n : sizes((b_.l1_bytes - 2 * piece) / 2)) with(n, false);
-      for (const std::int64_t n : sizes(b_.l1_bytes - 2 * piece)) with(n, false);
+    if (2 * piece < l1_) {
+      for (const std::int64_t n : sizes((l1_ - 2 * piece) / 2)) with(n, false);
+      for (const std::int64_t n : sizes(l1_ - 2 * piece)) with(n, false);
     }
     // The whole map in L1, tiles along the channels.
     const bool gapless = p_.dst_column == 1 && p_.dst_row == g_.out_width;
     const std::int64_t map = g_.height * g_.width * g_.in_blocks() * npu::kBlockBytes;
     for (const std::int64_t n_tile : {inner.n1, 2 * inner.n1, 4 * inner.n1}) {
       if (g_.images != 1 || !gapless || n_tile > g_.out_blocks()) break;
-      if (map + 2 * piece > b_.l1_bytes) break;
+      // Weights in as few parts along the reduction as two of them fit.
+      std::int64_t chunk = g_.in_blocks();
+      while (chunk > 1 && map + 2 * chunk * g_.taps() * inner.n1 * kFractal > l1_)
+        chunk = CeilDiv(chunk, 2);
+      if (map + 2 * chunk * g_.taps() * inner.n1 * kFractal > l1_) break;
       ConvTiling t = inner;
+      t.chunk = chunk;
+      t.k1 = std::min(t.k1, chunk * g_.taps());
       t.resident_map = true;
       t.n_tile = n_tile;
       t.rows = g_.out_height;
@@ -252,16 +260,19 @@ class Candidates {
   void Add(ConvTiling t) {
     const std::int64_t positions = t.rows * t.columns;
     const std::int64_t n = CeilDiv(t.resident_map ? t.n_tile : g_.out_blocks(), t.n1);
+    if (t.resident_map && t.chunk < g_.in_blocks() && CeilDiv(positions, t.m) > 2) return;
     if (CeilDiv(positions, t.m) * n * CeilDiv(g_.k1(), t.k1) > kMostPieces) return;
     all_.push_back(t);
     // Weights that stay in L1 may pass by a part of the map that stays in L0A.
-    if (n > 1 && t.k1 == g_.k1() && (t.resident_weights || CeilDiv(positions, t.m) == 1)) {
+    if (n > 1 && t.k1 == g_.k1() && t.chunk == g_.in_blocks() &&
+        (t.resident_weights || CeilDiv(positions, t.m) == 1)) {
       t.m_outer = true;
       all_.push_back(t);
     }
   }
 
   const npu::Buffers& b_;
+  const std::int64_t l1_;
   const std::int64_t acc_;
   const ConvProblem& p_;
   const ConvGeometry& g_;

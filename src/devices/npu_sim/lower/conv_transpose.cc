@@ -47,7 +47,6 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
   t.rows = 1;  // an output row of one tap has gaps: tiles are single rows
   NPUKIT_RETURN_IF_ERROR(BindOperands(c, p.steps));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
-  NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, ConstantBias(c.graph, n), g.out_channels));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);  // [I, O, kh, kw]
   const std::int64_t kh = w.dims()[2], kw = w.dims()[3];
@@ -55,6 +54,7 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
   p.dst_image = g.height * kh * out_width;
   p.dst_row = kh * out_width;
   p.dst_column = kw;
+  const StepsPlan steps = p.steps;
   c.BeginTask(n.name);
   for (std::int64_t y = 0; y < kh; ++y) {
     for (std::int64_t x = 0; x < kw; ++x) {
@@ -63,6 +63,8 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
             return static_cast<float>(
                 tensor::ElementAsDouble(w, ((i * g.out_channels + o) * kh + y) * kw + x));
           }));
+      p.steps = steps;
+      NPUKIT_RETURN_IF_ERROR(AddBiasAndRelu(c, p, ConstantBias(c.graph, n)));
       p.dst_first = y * out_width + x;
       EmitConv(c, p, t);
     }

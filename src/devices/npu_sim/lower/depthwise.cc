@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/text.h"
 #include "tensor/half.h"
@@ -31,13 +32,15 @@ std::int64_t UbNeed(const ConvGeometry& g, const StepsPlan& steps, std::int64_t 
 
 WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps,
                                 Overflow* overflow) {
-  const std::int64_t ub = config.buffers.ub_bytes;
+  std::int64_t ub = config.buffers.ub_bytes;
   WindowTiling t;
   const std::int64_t least = UbNeed(g, steps, 1, 1, 1);
   if (least > ub) {
     *overflow = {"npu.ub_bytes", ub, least};
     return t;
   }
+  // Half of it, so that the next tile comes in meanwhile; all where half is too little for one.
+  if (2 * least <= ub) ub = ub / 2 / npu::kBlockBytes * npu::kBlockBytes;
   t.columns = g.out_width;
   while (t.columns > 1 && UbNeed(g, steps, 1, 1, t.columns) > ub) t.columns = CeilDiv(t.columns, 2);
   while (t.rows < g.out_height && UbNeed(g, steps, 1, t.rows + 1, t.columns) <= ub) ++t.rows;
@@ -48,6 +51,26 @@ WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, con
     while (t.blocks < most && UbNeed(g, steps, t.blocks + 1, t.rows, t.columns) <= ub) ++t.blocks;
   }
   return t;
+}
+
+WindowTiling SearchWindowTiling(Context& c, const WindowProblem& p, const WindowTiling& first) {
+  WindowTiling best = first;
+  double least =
+      c.Measure([&] { EmitWindow(c, p, first); }, std::numeric_limits<double>::infinity());
+  // Smaller tiles fill and drain sooner, and are more to share among cores.
+  for (const std::int64_t by_rows : {1, 2, 4, 8}) {
+    for (const std::int64_t by_blocks : {1, 2, 4}) {
+      WindowTiling t = first;
+      t.rows = CeilDiv(first.rows, by_rows);
+      t.blocks = CeilDiv(first.blocks, by_blocks);
+      if (by_rows * by_blocks == 1) continue;
+      const double cycles = c.Measure([&] { EmitWindow(c, p, t); }, least);
+      if (cycles >= least * 0.999) continue;
+      least = cycles;
+      best = t;
+    }
+  }
+  return best;
 }
 
 void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
@@ -91,15 +114,6 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
       // The map: as far as it exists; the rest is padding.
       const std::int64_t in_h = std::min(v.in_size, map_h - v.pad),
                          in_w = std::min(h.in_size, map_w - h.pad);
-      if (in_h < map_h || in_w < map_w) {
-        npu::Fill f;
-        f.mem = npu::kUb;
-        f.addr = Word(map);
-        f.len = Word(blocks * map_h * map_w * kLanes);
-        f.type = npu::kF16;
-        f.value = p.padding;
-        c.Emit(f);
-      }
       if (in_h > 0 && in_w > 0) {
         npu::Copy m;
         m.src = p.src.at;
@@ -118,6 +132,32 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
         m.dst_stride[2] = in_h == 1 ? 0 : Word(map_w * npu::kBlockBytes);
         m.bytes = Word(in_w * npu::kBlockBytes);
         c.Emit(m);
+      }
+      // Padding around it, after it and apart from it: filled first, the map would have to wait
+      // for the vector unit's work on the tile before.
+      const auto pad = [&](std::int64_t y, std::int64_t x, std::int64_t h_count,
+                           std::int64_t w_count) {
+        if (h_count <= 0 || w_count <= 0) return;
+        npu::Fill f;
+        f.mem = npu::kUb;
+        f.addr = Word(map + (y * map_w + x) * npu::kBlockBytes);
+        f.type = npu::kF16;
+        f.value = p.padding;
+        const bool lines = w_count < map_w;
+        f.len = Word((lines ? 1 : h_count) * w_count * kLanes);
+        f.count[0] = Word(blocks);
+        f.stride[0] = blocks == 1 ? 0 : Word(map_h * map_w * npu::kBlockBytes);
+        f.count[1] = Word(lines ? h_count : 1);
+        f.stride[1] = lines && h_count > 1 ? Word(map_w * npu::kBlockBytes) : 0;
+        c.Emit(f);
+      };
+      if (in_h <= 0 || in_w <= 0) {
+        pad(0, 0, map_h, map_w);
+      } else {
+        pad(0, 0, v.pad, map_w);
+        pad(v.pad + in_h, 0, map_h - v.pad - in_h, map_w);
+        pad(v.pad, 0, in_h, h.pad);
+        pad(v.pad, h.pad + in_w, in_h, map_w - h.pad - in_w);
       }
       npu::Window w;
       w.op = p.op;
@@ -217,8 +257,9 @@ Status LowerDepthwise(Context& c, const ir::Node& n) {
   const tensor::Value* bias = ConstantBias(c.graph, n);
   NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, g.out_channels));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
+  const WindowTiling best = SearchWindowTiling(c, p, t);
   c.BeginTask(n.name);
-  EmitWindow(c, p, t);
+  EmitWindow(c, p, best);
   c.EndTask(static_cast<std::uint64_t>(g.images * g.out_height * g.out_width * g.out_channels *
                                        g.taps()));
   return OkStatus();

@@ -25,6 +25,8 @@ struct WindowProblem {
 
 WindowTiling ChooseWindowTiling(const Config& config, const ConvGeometry& g, const StepsPlan& steps,
                                 Overflow* overflow);
+// The tiling that the model finds fastest among `first` and smaller ones. Outside any task.
+WindowTiling SearchWindowTiling(Context& c, const WindowProblem& p, const WindowTiling& first);
 void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t);
 
 }  // namespace npukit::devices::npu_sim

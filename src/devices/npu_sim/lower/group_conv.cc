@@ -1,6 +1,7 @@
 #include "devices/npu_sim/lower/group_conv.h"
 
 #include <numeric>
+#include <optional>
 
 #include "base/text.h"
 
@@ -67,16 +68,15 @@ Status LowerGroupConv(Context& c, const ir::Node& n) {
           return static_cast<float>(tensor::ElementAsDouble(
               w, ((row * in + i % in) * g.kernel_h + kh) * g.kernel_w + kw));
         }));
-    std::int32_t bias_weight = -1;
+    std::optional<tensor::Value> own_bias;
     if (bias != nullptr) {
       std::vector<float> own;
       for (std::int64_t o = 0; o < g.out_channels; ++o)
         own.push_back(
             static_cast<float>(tensor::ElementAsDouble(*bias, part * g.out_channels + o)));
-      const tensor::Value v = tensor::Value::FromVector(tensor::DType::kF32, {g.out_channels}, own);
-      NPUKIT_ASSIGN_OR_RETURN(bias_weight, BiasWeight(c, &v, g.out_channels));
+      own_bias = tensor::Value::FromVector(tensor::DType::kF32, {g.out_channels}, own);
     }
-    p.bias = bias_weight;
+    NPUKIT_RETURN_IF_ERROR(AddBiasAndRelu(c, p, own_bias ? &*own_bias : nullptr));
     EmitConv(c, p, t);
   }
   c.EndTask(static_cast<std::uint64_t>(whole.macs() / group));

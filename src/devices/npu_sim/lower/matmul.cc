@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "devices/npu_sim/lower/halves.h"
 
 namespace npukit::devices::npu_sim {
 namespace {
@@ -29,8 +30,7 @@ Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, Ste
       AddCubeWeights(c, p, [&](std::int64_t o, std::int64_t i, std::int64_t, std::int64_t) {
         return static_cast<float>(tensor::ElementAsDouble(w, i * s.n + o));
       }));
-  const tensor::Value* bias = ConstantBias(c.graph, n);
-  NPUKIT_ASSIGN_OR_RETURN(p.bias, BiasWeight(c, bias, s.n));
+  NPUKIT_RETURN_IF_ERROR(AddBiasAndRelu(c, p, ConstantBias(c.graph, n)));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
   p.dst_row = p.geometry.out_width;
   const ConvTiling best = SearchConvTiling(c, p, t);
@@ -120,13 +120,21 @@ class BatchEmitter {
     a.bytes = Word(g.size1 * npu::kBlockBytes);
     c_.Emit(a);
 
+    const npu::Buffers& buffers = c_.config.buffers;
+    const std::int64_t m1 = CeilDiv(g.size1, kLanes), fractal = npu::kFractalBytes;
+    l0a_ = Halves(0, m1 * t_.k1 * fractal, buffers.l0a_bytes, fractal);
+    l0b_ = Halves(0, t_.k1 * t_.n1 * fractal, buffers.l0b_bytes, fractal);
+    l0c_ = Halves(0, t_.n1 * C1Stride(g.size1), buffers.l0c_bytes, fractal);
+    // What fixes the padding of B takes all of UB before.
+    ub_ = Halves(0, steps_.UbBytes(t_.n1, g.size1), buffers.ub_bytes, 64);
     for (std::int64_t n = 0; n < NBlocks(); n += t_.n1) {
       const std::int64_t n1 = std::min(t_.n1, NBlocks() - n);
+      const std::int64_t acc = l0c_.Next();
       for (std::int64_t k = 0; k < KBlocks(); k += t_.k1) {
         const std::int64_t k1 = std::min(t_.k1, KBlocks() - k);
-        Multiply(g.size1, a_l1, b_l1, n, n1, k, k1);
+        Multiply(g.size1, a_l1, b_l1, n, n1, k, k1, acc);
       }
-      Store(g, n, n1);
+      Store(g, n, n1, acc);
     }
   }
 
@@ -135,8 +143,9 @@ class BatchEmitter {
   }
 
   void Multiply(std::int64_t rows, std::int64_t a_l1, std::int64_t b_l1, std::int64_t n,
-                std::int64_t n1, std::int64_t k, std::int64_t k1) {
+                std::int64_t n1, std::int64_t k, std::int64_t k1, std::int64_t acc) {
     npu::Load3d a;
+    a.dst_addr = Word(l0a_.Next());
     a.dst_m1_stride = Word(k1 * npu::kFractalBytes);
     a.src_addr = Word(a_l1);
     a.src_c1_stride = Word(rows * npu::kBlockBytes);
@@ -147,6 +156,7 @@ class BatchEmitter {
     c_.Emit(a);
 
     npu::Load2d b;
+    b.dst_addr = Word(l0b_.Next());
     b.count[0] = Word(k1);
     b.count[1] = Word(n1);
     b.dst_stride[0] = Word(n1 * npu::kFractalBytes);
@@ -162,6 +172,9 @@ class BatchEmitter {
     c_.Emit(b);
 
     npu::Mmad mm;
+    mm.a_addr = a.dst_addr;
+    mm.b_addr = b.dst_addr;
+    mm.c_addr = Word(acc);
     mm.a_m1_stride = Word(k1 * npu::kFractalBytes);
     mm.b_k1_stride = Word(n1 * npu::kFractalBytes);
     mm.c_n1_stride = Word(C1Stride(rows));
@@ -172,9 +185,10 @@ class BatchEmitter {
     c_.Emit(mm);
   }
 
-  void Store(const TileGroup& g, std::int64_t n, std::int64_t n1) {
-    const UbTile tile = LayOut(steps_, n1, g.size1);
+  void Store(const TileGroup& g, std::int64_t n, std::int64_t n1, std::int64_t acc) {
+    const UbTile tile = Shifted(LayOut(steps_, n1, g.size1), ub_.Next());
     npu::L0cToUb move;
+    move.src_addr = Word(acc);
     move.src_n1_stride = Word(C1Stride(g.size1));
     move.dst_addr = Word(tile.main);
     move.dst_n1_stride = Word(g.size1 * steps_.row_bytes());
@@ -198,6 +212,7 @@ class BatchEmitter {
   const StepsPlan& steps_;
   const Blocked a_, b_, dst_;
   const bool b_rows_are_n_;
+  Halves l0a_, l0b_, l0c_, ub_;
 };
 
 }  // namespace
@@ -252,17 +267,19 @@ BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const 
                      l0c = b.l0c_bytes / (256 * acc);
   if (l0a < 1 || l0b < 1 || l0c < 1) *overflow = {"npu.l0c_bytes", b.l0c_bytes, 256 * acc};
   if (!overflow->fact.empty()) return t;
-  t.n1 = std::min({n1, l0b, l0c, std::int64_t{8}});
-  std::int64_t m1 = std::min({CeilDiv(s.m, kLanes), l0a, l0c / t.n1, std::int64_t{16}});
+  const auto half = [](std::int64_t n) { return std::max<std::int64_t>(1, n / 2); };
+  t.n1 = std::min({n1, half(l0b), half(l0c), std::int64_t{8}});
+  std::int64_t m1 = std::min({CeilDiv(s.m, kLanes), half(l0a),
+                              std::max<std::int64_t>(1, half(l0c) / t.n1), std::int64_t{16}});
   t.m = std::min(m1 * kLanes, s.m);
   const auto fits = [&] {
-    return steps.UbBytes(t.n1, t.m) <= b.ub_bytes &&
+    return steps.UbBytes(t.n1, t.m) * (ub_least * 2 <= b.ub_bytes ? 2 : 1) <= b.ub_bytes &&
            b_bytes + k1 * t.m * npu::kBlockBytes <= b.l1_bytes;
   };
   while (t.m > 1 && !fits()) t.m = CeilDiv(t.m, 2);
   while (t.n1 > 1 && !fits()) t.n1 = CeilDiv(t.n1, 2);
   m1 = CeilDiv(t.m, kLanes);
-  t.k1 = std::min({k1, l0a / m1, l0b / t.n1});
+  t.k1 = std::max<std::int64_t>(1, std::min({k1, half(l0a) / m1, half(l0b) / t.n1}));
   return t;
 }
 

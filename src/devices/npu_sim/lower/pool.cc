@@ -17,8 +17,9 @@ Status LowerPool(Context& c, const ir::Node& n) {
     return Internal(Cat(n.op_name(), " ", n.name, " was not asked about"));
   NPUKIT_ASSIGN_OR_RETURN(p.src, c.AsBlocked(n.inputs[0]));
   NPUKIT_ASSIGN_OR_RETURN(p.dst, c.NewBlocked(n.outputs[0]));
+  const WindowTiling best = SearchWindowTiling(c, p, t);
   c.BeginTask(n.name);
-  EmitWindow(c, p, t);
+  EmitWindow(c, p, best);
   c.EndTask(0);
   return OkStatus();
 }

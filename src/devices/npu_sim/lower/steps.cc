@@ -30,6 +30,20 @@ bool NeedsTemp(const Step& s) {
 // The exponent of a pow this vector unit can do as something else; NaN otherwise.
 bool PowIsSimple(float e) { return e == 3.0f || e == 2.0f || e == 1.0f || e == 0.5f || e == -1.0f; }
 
+// How often a tile would be rounded to fp16 by a step without fp32. Limits keep the order of
+// numbers and so does rounding, so it does not matter which comes first: they add none. One
+// instruction computes in fp32 and rounds once. What takes several stays in fp32: more than enough
+// to ask for it.
+int Roundings(const Step& s) {
+  for (const ops::OpDef* op : {&op::relu, &op::clip, &op::identity, &op::max, &op::min}) {
+    if (s.op == op) return 0;
+  }
+  const bool one = s.op == &op::add || s.op == &op::mul ||
+                   (!s.swapped && (s.op == &op::sub || s.op == &op::div));
+  // 1 / v is not exact, so dividing by it rounds twice.
+  return one && !(s.kind == OperandKind::kScalar && s.op == &op::div) ? 1 : 2;
+}
+
 bool IsBinary(const ops::OpDef* op) {
   for (const ops::OpDef* b :
        {&op::add, &op::sub, &op::mul, &op::div, &op::max, &op::min, &op::pow, &op::prelu}) {
@@ -78,7 +92,6 @@ OperandKind KindOf(const ir::Graph& g, ir::ValueId id, const tensor::Dims& out,
 
 void Append(const ir::Graph& g, StepsPlan& plan, Step s, const tensor::Dims& out,
             StepProblem* problem) {
-  plan.wide |= s.op != &op::relu && s.op != &op::identity;
   if (FindRecipe(s.op) == nullptr) {
     if (!IsBinary(s.op)) {
       *problem = {"unsupported_operator", std::string(s.op->name)};
@@ -111,16 +124,41 @@ void Append(const ir::Graph& g, StepsPlan& plan, Step s, const tensor::Dims& out
   }
   plan.needs_temp |= NeedsTemp(s);
   plan.dirty_padding |= !KeepsZero(s);
+  plan.roundings += Roundings(s);
+  plan.wide = plan.roundings > 1;
   plan.steps.push_back(std::move(s));
+}
+
+}  // namespace
+
+namespace {
+
+// Room of a step's operand beside a tile.
+std::int64_t OperandBytes(const Step& s, std::int64_t blocks, std::int64_t rows) {
+  switch (s.kind) {
+    case OperandKind::kNone:
+    case OperandKind::kScalar:
+      return 0;
+    case OperandKind::kOne:
+      return npu::kBlockBytes;
+    case OperandKind::kChannels:
+      return blocks * npu::kBlockBytes;
+    case OperandKind::kRows:
+      return rows * npu::kBlockBytes;
+    case OperandKind::kFull:
+      return blocks * rows * npu::kBlockBytes;
+  }
+  return 0;
 }
 
 }  // namespace
 
 std::int64_t StepsPlan::UbBytes(std::int64_t blocks, std::int64_t rows) const {
   const std::int64_t tile = blocks * rows * npu::kBlockBytes;
-  if (!wide) return tile;
-  // One element, one row of channels and one column of rows are no larger than the tile.
-  return 2 * tile + (needs_temp ? 2 * tile : 0) + tile;
+  std::int64_t operands = 0;
+  for (const Step& s : steps) operands += OperandBytes(s, blocks, rows);
+  if (!wide) return tile + operands;
+  return 2 * tile + (needs_temp ? 2 * tile : 0) + tile + operands;
 }
 
 std::string TooLargeForHalf(const tensor::Value& v) {
@@ -133,7 +171,10 @@ std::string TooLargeForHalf(const tensor::Value& v) {
 
 StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, StepProblem* problem) {
   StepsPlan plan;
-  plan.wide = n.op != &op::chain && HasBias(g, n);  // the bias joins in fp32
+  // The sum, and the bias that joins it, are rounded once themselves.
+  const bool pointwise = n.op->loop == ops::LoopShape::kUnary ||
+                         n.op->loop == ops::LoopShape::kBinary || n.op == &op::chain;
+  plan.roundings = pointwise ? 0 : 1;
   for (const ops::EpilogueStep& e : n.epilogue) {
     Step s;
     s.op = e.op;
@@ -181,7 +222,8 @@ StepsPlan PlanElementwise(const ir::Graph& g, const ir::Node& n, MainInput* main
     if (!problem->code.empty()) return plan;
   }
   StepsPlan rest = PlanSteps(g, n, problem);
-  plan.wide |= rest.wide;
+  plan.roundings += rest.roundings;
+  plan.wide = plan.roundings > 1;
   plan.needs_temp |= rest.needs_temp;
   plan.dirty_padding |= rest.dirty_padding;
   for (Step& r : rest.steps) plan.steps.push_back(std::move(r));
@@ -236,10 +278,12 @@ UbTile LayOut(const StepsPlan& plan, std::int64_t blocks, std::int64_t rows) {
   UbTile t;
   t.blocks = blocks;
   t.rows = rows;
-  if (!plan.wide) return t;
   const std::int64_t tile = blocks * rows * npu::kBlockBytes;
-  t.temp = 2 * tile;
-  t.shared = 2 * tile + (plan.needs_temp ? 2 * tile : 0);
+  if (plan.wide) {
+    t.temp = 2 * tile;
+    t.shared = 2 * tile + (plan.needs_temp ? 2 * tile : 0);
+  }
+  t.operands = t.shared + tile;
   return t;
 }
 
@@ -326,16 +370,9 @@ void EmitOperandStep(TileOps& e, const Step& s) {
 
 void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const TilePosition& position,
                std::int64_t channels, bool last_block) {
-  TileOps e(c, tile, plan.type());
+  std::int64_t at = tile.operands;
   for (const Step& s : plan.steps) {
-    if (s.kind == OperandKind::kNone) {
-      FindRecipe(s.op)->emit(e, s.attrs);
-      continue;
-    }
-    if (s.kind == OperandKind::kScalar) {
-      EmitScalarStep(e, s);
-      continue;
-    }
+    if (s.kind == OperandKind::kNone || s.kind == OperandKind::kScalar) continue;
     TilePosition p = position;
     std::int64_t blocks = tile.blocks;
     if (s.kind == OperandKind::kChannels || s.kind == OperandKind::kOne) {
@@ -352,8 +389,21 @@ void EmitSteps(Context& c, const StepsPlan& plan, const UbTile& tile, const Tile
       p.block_step[0] = p.block_step[1] = 0;
       blocks = 1;
     }
-    c.Emit(TileCopy(s.source, p, blocks, tile.shared, false));
-    EmitOperandStep(e, s);
+    c.Emit(TileCopy(s.source, p, blocks, at, false));
+    at += OperandBytes(s, tile.blocks, tile.rows);
+  }
+  TileOps e(c, tile, plan.type());
+  at = tile.operands;
+  for (const Step& s : plan.steps) {
+    if (s.kind == OperandKind::kNone) {
+      FindRecipe(s.op)->emit(e, s.attrs);
+    } else if (s.kind == OperandKind::kScalar) {
+      EmitScalarStep(e, s);
+    } else {
+      e.SetOperand(at);
+      EmitOperandStep(e, s);
+      at += OperandBytes(s, tile.blocks, tile.rows);
+    }
   }
   if (plan.wide) Convert(c, tile, false);
   const std::int64_t used = channels % kLanes;

@@ -39,7 +39,8 @@ struct Step {
 
 struct StepsPlan {
   std::vector<Step> steps;
-  bool wide = false;        // the tile is fp32 in UB
+  int roundings = 0;        // to fp16, if nothing were kept in fp32
+  bool wide = false;        // the tile is fp32 in UB: more than one rounding
   bool needs_temp = false;  // a second fp32 tile
   // Lanes beyond the channels come in as zero and may leave as something else: cleared at the end,
   // so that they are zero everywhere and no later step can make infinity or NaN of them.
@@ -96,7 +97,10 @@ struct UbTile {
   std::int64_t main = 0;  // (blocks, rows, 16) of plan.type(): where the producer puts its result
   std::int64_t temp = 0;  // fp32, the same shape; when plan.needs_temp
   std::int64_t shared =
-      0;  // fp16: the tile as it comes in, an operand, the tile as it leaves; `main` when not wide
+      0;  // fp16: the tile as it comes in, the tile as it leaves; `main` when not wide
+  // fp16: what steps read beside the tile, one after the other and on their own, so that all of it
+  // can be under way before the first step.
+  std::int64_t operands = 0;
   std::int64_t blocks = 0, rows = 0;
 };
 // Lays a tile out from address 0.
@@ -107,6 +111,7 @@ inline UbTile Shifted(UbTile t, std::int64_t by) {
   t.main += by;
   t.temp += by;
   t.shared += by;
+  t.operands += by;
   return t;
 }
 

@@ -36,7 +36,7 @@ void TileOps::WithOperand(BinaryOp op, const Step& s, Where to, Where from) {
   b.dst_type = b.src0_type = type_;
   b.dst_addr = Word(At(to));
   b.src0_addr = Word(At(from));
-  b.src1_addr = Word(t_.shared);
+  b.src1_addr = Word(operand_);
   b.len = Word(t_.blocks * t_.rows * kLanes);
   const std::int64_t row = kLanes * npu::ElemBytes(type_);
   if (s.kind == OperandKind::kOne) b.src1_scalar = 1;

@@ -14,6 +14,8 @@ class TileOps {
   enum Where : std::uint8_t { kMain, kTemp };
 
   TileOps(Context& c, const UbTile& t, npu::ElemType type) : c_(c), t_(t), type_(type) {}
+  // Where the operand of the next step is.
+  void SetOperand(std::int64_t ub) { operand_ = ub; }
 
   // to = op(from, scalar)
   void Unary(npu::UnaryOp op, Where to, Where from, float scalar = 0);
@@ -21,7 +23,7 @@ class TileOps {
   void OnTemp(npu::UnaryOp op, float scalar = 0) { Unary(op, kTemp, kTemp, scalar); }
   // to = a op b
   void Binary(npu::BinaryOp op, Where to, Where a, Where b);
-  // to = from op operand, the operand being fp16 in the shared room. A swapped step has the operand
+  // to = from op operand, the operand being fp16 in its room. A swapped step has the operand
   // first: only where it is one per element or per channel, see OperandFirst.
   void WithOperand(npu::BinaryOp op, const Step& s, Where to, Where from);
 
@@ -31,6 +33,7 @@ class TileOps {
   Context& c_;
   const UbTile& t_;
   const npu::ElemType type_;
+  std::int64_t operand_ = 0;
 };
 
 // An operator of one input as vector instructions in fp32.

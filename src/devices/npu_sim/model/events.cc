@@ -16,7 +16,7 @@ constexpr double kNotYet = -1;
 // Long loops repeat themselves after a few tiles: the engine runs kWindow of them and adds the rest
 // as multiples of the period, once it has seen that every instruction keeps its place in it.
 constexpr std::uint32_t kPeriod = 4;
-constexpr std::uint32_t kWindow = 28;
+constexpr std::uint32_t kWindow = 32;
 
 // One tile of a core, or one run of a prologue.
 struct Slot {
@@ -28,9 +28,10 @@ struct Slot {
   // Slots of other stretches whose use of these buffers must be over.
   struct After {
     std::int32_t slot = -1;
-    std::uint32_t buffers = 0;
+    std::uint32_t buffers = 0;  // wait for all that touches them
+    std::uint32_t parts = 0;    // wait for what touches the same bytes of them
   };
-  std::array<After, 2 * kBufferCount> after;
+  std::array<After, kMostCopies * kBufferCount> after;
   int after_count = 0;
 };
 
@@ -186,9 +187,9 @@ class Engine {
   }
 
   void BuildSlots(Core& core, std::size_t c, const std::vector<std::vector<std::uint32_t>>& tiles) {
-    // Per buffer the last two slots that touch it.
-    std::array<std::array<std::int32_t, 2>, kBufferCount> touched;
-    for (auto& t : touched) t = {-1, -1};
+    // Per buffer the last slots that touch it, the latest first.
+    std::array<std::array<std::int32_t, kMostCopies>, kBufferCount> touched;
+    for (auto& t : touched) t.fill(-1);
     std::int32_t prologue_at = -1;
     const auto add = [&](std::uint32_t group, bool prologue, std::uint32_t nth) {
       const GroupPlan& g = plan_.groups[group];
@@ -203,29 +204,35 @@ class Engine {
       const Stretch& stretch = StretchOf(s);
       for (std::size_t b = 0; b < kBufferCount; ++b) {
         if (stretch.last_touch[b].empty()) continue;
-        const auto wait = [&](std::int32_t other) {
+        const auto wait = [&](std::int32_t other, bool same_part) {
           // Flags order tiles of one group, and a tile against its prologue.
           if (other < 0 || other == prologue_at) return;
           const Slot& o = core.slots[static_cast<std::size_t>(other)];
           if (!o.prologue && o.group == group && !prologue) return;
-          for (int i = 0; i < s.after_count; ++i) {
-            if (s.after[static_cast<std::size_t>(i)].slot == other) {
-              s.after[static_cast<std::size_t>(i)].buffers |= 1U << b;
-              return;
-            }
-          }
-          s.after[static_cast<std::size_t>(s.after_count++)] = {other, 1U << b};
+          int i = 0;
+          while (i < s.after_count && s.after[static_cast<std::size_t>(i)].slot != other) ++i;
+          if (i == s.after_count) ++s.after_count;
+          Slot::After& after = s.after[static_cast<std::size_t>(i)];
+          after.slot = other;
+          (same_part ? after.parts : after.buffers) |= 1U << b;
         };
-        wait(touched[b][1]);
-        // Two tiles of different groups share a buffer in halves when both groups halve it alike.
-        const auto halves = [&](std::int32_t other) {
-          if (other < 0 || prologue || g.copies[b] != 2) return false;
+        // Tiles of different groups share a buffer in parts when both part it alike: then only
+        // what touches the same bytes of the same part is in the way.
+        const auto parted = [&](std::int32_t other) {
+          if (other < 0 || prologue) return false;
           const Slot& o = core.slots[static_cast<std::size_t>(other)];
           const GroupPlan& og = plan_.groups[o.group];
-          return !o.prologue && og.copies[b] == 2 && og.room[b] == g.room[b];
+          return !o.prologue && og.copies[b] == g.copies[b] && og.room[b] == g.room[b];
         };
-        if (!halves(touched[b][0])) wait(touched[b][0]);
-        touched[b] = {at, touched[b][0]};
+        auto& last = touched[b];
+        bool alike = true;
+        for (int back = 0; back < kMostCopies; ++back) {
+          const std::int32_t other = last[static_cast<std::size_t>(back)];
+          alike = alike && parted(other);
+          if (!alike || (back + 1) % g.copies[b] == 0) wait(other, alike);
+        }
+        std::rotate(last.begin(), last.end() - 1, last.end());
+        last[0] = at;
       }
       core.ends.resize(core.ends.size() + stretch.code->size(), kNotYet);
       core.slots.push_back(s);
@@ -242,6 +249,18 @@ class Engine {
       for (std::uint32_t i = 0; i < n; ++i) add(g, false, i);
     }
     for (Cursor& cursor : core.cursor) cursor = {};
+  }
+
+  bool Alike(const Slot& a, const Slot& b) const {
+    if (a.prologue || b.prologue) return false;
+    const GroupPlan& x = plan_.groups[a.group];
+    const GroupPlan& y = plan_.groups[b.group];
+    if (a.group == b.group) return true;
+    for (const int buffer : {BufferOf(kL1), BufferOf(kUb)}) {
+      const auto i = static_cast<std::size_t>(buffer);
+      if (x.copies[i] != y.copies[i] || x.room[i] != y.room[i]) return false;
+    }
+    return true;
   }
 
   void BuildDramOrder(Core& core, Order order) {
@@ -265,6 +284,12 @@ class Engine {
       }
     }
     before.push_back(reads.size());
+    // Reads run ahead of writes within tiles that part their buffers alike. Beyond them, what a
+    // read fills may be freed by the last write only, so it comes after.
+    std::vector<std::size_t> end_of_alike(core.slots.size(), core.slots.size());
+    for (std::size_t s = core.slots.size(); s-- > 1;) {
+      end_of_alike[s - 1] = Alike(core.slots[s - 1], core.slots[s]) ? end_of_alike[s] : s;
+    }
     std::size_t placed = 0;
     for (std::size_t s = 0; s < core.slots.size(); ++s) {
       if (core.slots[s].prologue) continue;
@@ -278,6 +303,7 @@ class Engine {
         if (to < core.slots.size()) {
           position = std::min(before[to] + static_cast<std::size_t>(turn.reads), before[to + 1]);
         }
+        position = std::min(position, before[end_of_alike[s]]);
         for (; placed < position; ++placed) core.dram.push_back(reads[placed]);
         core.dram.push_back({s, static_cast<std::int32_t>(i)});
       }
@@ -293,6 +319,16 @@ class Engine {
     if (turn_ != c) return false;
     const DramOp& next = cores_[c].dram[cores_[c].next_dram];
     return next.slot == slot && next.at == at;
+  }
+
+  static std::int32_t LastConflict(const Stretch& s, std::size_t queue, const Access& a) {
+    const auto& list = s.by_queue[queue];
+    for (auto it = list.rbegin(); it != list.rend(); ++it) {
+      for (const Access& b : (*s.code)[static_cast<std::size_t>(*it)].accesses) {
+        if (b.Conflicts(a)) return *it;
+      }
+    }
+    return -1;
   }
 
   // Runs the next instruction of a queue when all it waits for is known.
@@ -341,6 +377,15 @@ class Engine {
       const Slot& other = core.slots[static_cast<std::size_t>(after.slot)];
       const Stretch& others = StretchOf(other);
       for (const Access& a : x.accesses) {
+        if ((after.parts >> a.buffer & 1) != 0) {
+          for (std::size_t p = 0; p < kQueueCount; ++p) {
+            const std::int32_t j = LastConflict(others, p, a);
+            if (j < 0) continue;
+            const double end = core.ends[other.first + static_cast<std::size_t>(j)];
+            if (end == kNotYet) return false;
+            hold(end, Wait::kRoom, p);
+          }
+        }
         if ((after.buffers >> a.buffer & 1) == 0) continue;
         for (const std::int32_t j : others.last_touch[static_cast<std::size_t>(a.buffer)]) {
           const double end = core.ends[other.first + static_cast<std::size_t>(j)];
@@ -455,9 +500,14 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (periods[g] == 0) continue;
       const std::uint32_t middle = window[g] / 2;
+      // What comes later depends on as many tiles as a buffer holds.
       const auto one = engine.Shift(static_cast<std::uint32_t>(g), middle, kPeriod);
-      const auto two = engine.Shift(static_cast<std::uint32_t>(g), middle + 1, kPeriod);
-      if (!one || !two || std::fabs(*one - *two) > 1e-9 * times.cycles) {
+      bool steady = one.has_value();
+      for (std::uint32_t i = 1; steady && i < kMostCopies; ++i) {
+        const auto next = engine.Shift(static_cast<std::uint32_t>(g), middle + i, kPeriod);
+        steady = next && std::fabs(*one - *next) <= 1e-9 * times.cycles;
+      }
+      if (!steady) {
         again = true;
         window[g] = window[g] > (1U << 20) ? std::numeric_limits<std::uint32_t>::max() - kPeriod
                                            : window[g] * 2;
@@ -480,7 +530,7 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
 }
 
 std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group) {
-  constexpr std::uint32_t kTiles = 6, kLook = 3;
+  constexpr std::uint32_t kTiles = 10, kLook = 5;
   std::vector<GroupPlan::Turn> turns;
   for (const Planned& x : group.body) {
     if (x.dram_write) turns.emplace_back();
@@ -510,15 +560,18 @@ std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group) {
       if (group.body[i].dram_read) reads.push_back(starts[s.first + i]);
     }
   }
-  std::size_t j = 0, least = 0;
+  const auto per_tile = static_cast<std::size_t>(group.reads_per_tile);
+  std::size_t j = 0, before = 0, most = reads.size();
   for (std::size_t i = 0; i < group.body.size(); ++i) {
     if (!group.body[i].dram_write) continue;
     std::size_t n = 0;
     while (n < reads.size() && reads[n] <= starts[look->first + i]) ++n;
-    least = std::max(least, n);
-    const auto per_tile = static_cast<std::size_t>(group.reads_per_tile);
-    turns[j++] = {static_cast<std::int32_t>(least / per_tile),
-                  static_cast<std::int32_t>(least % per_tile)};
+    before = std::min(std::max(before, n), most);
+    // The last write of a tile is not after the first of the next; the reads it needs are those of
+    // its own tile, so coming earlier never hurts.
+    if (j == 0) most = before + per_tile;
+    turns[j++] = {static_cast<std::int32_t>(before / per_tile),
+                  static_cast<std::int32_t>(before % per_tile)};
   }
   return turns;
 }

@@ -61,8 +61,10 @@ void ChooseCopies(const Program& p, GroupPlan& g) {
     g.room[i] = sizes[i] - kept[i].bytes();
     const bool apart =
         kept[i].empty() || own[i].end <= kept[i].begin || own[i].begin >= kept[i].end;
-    // Halves begin at whole blocks.
-    if (apart && own[i].bytes() <= g.room[i] / 2 / kBlockBytes * kBlockBytes) g.copies[i] = 2;
+    // Parts begin at whole blocks.
+    for (int copies = kMostCopies; copies > 1 && apart && g.copies[i] == 1; copies /= 2) {
+      if (own[i].bytes() <= g.room[i] / copies / kBlockBytes * kBlockBytes) g.copies[i] = copies;
+    }
   }
   for (const Planned& x : g.body) {
     for (const Access& a : x.accesses) g.touched[static_cast<std::size_t>(a.buffer)] = true;
@@ -130,7 +132,7 @@ void AddFlags(const GroupPlan& g, Planned& x, std::size_t j, const Touches& own,
     if (same.at >= 0) {
       flag(same, 0, !body);
     } else if (body) {
-      for (const int back : {1, 2}) {
+      for (int back = 1; back <= kMostCopies; back *= 2) {
         const Touches::Meeting m = last(own, size, back);
         if (m.at < 0) continue;
         flag(m, back, false);

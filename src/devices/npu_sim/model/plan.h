@@ -17,7 +17,7 @@ namespace npukit::npu {
 // consumer touches, one of the two writing.
 struct Flag {
   std::int32_t producer = 0;   // position in its stretch
-  std::int8_t tiles_back = 0;  // 0: the same tile; 1, 2: that many tiles earlier of the same group
+  std::int8_t tiles_back = 0;  // 0: the same tile; else that many tiles earlier of the same group
   bool from_prologue = false;
   bool data = false;  // the producer wrote what the consumer reads; else it frees room
 };
@@ -30,10 +30,13 @@ struct Planned {
   std::vector<Flag> flags;
 };
 
+// Tiles that a buffer holds at most at once: 1, 2 or 4, so that loops repeat themselves soon.
+inline constexpr int kMostCopies = 4;
+
 struct GroupPlan {
   std::vector<Planned> prologue, body;
-  // Per buffer: 2 where the bytes that a body writes fit twice beside what prologues keep there,
-  // so that a tile may fill one half while the one before is read from the other.
+  // Per buffer: how often the bytes that a body writes fit beside what prologues keep there, so
+  // that a tile may fill one part while those before are read from the others.
   std::array<int, kBufferCount> copies{1, 1, 1, 1, 1};
   std::array<std::int64_t, kBufferCount> room{};  // beside the prologue's
   std::array<bool, kBufferCount> touched{};       // by the body
