@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice,    Flag::kTarget,    Flag::kSet,
                                Flag::kShape,     Flag::kInput,     Flag::kInputs,    Flag::kAgainst,
                                Flag::kMinCosine, Flag::kInterpret, Flag::kPrecision, Flag::kThreads,
-                               Flag::kSeed,      Flag::kReport};
+                               Flag::kSeed,      Flag::kStrictNpu, Flag::kAllow,     Flag::kReport};
 
 int Compare(const Options& o, Context& context) {
   const auto options = context.ModelOptionsOf();
@@ -22,7 +22,8 @@ int Compare(const Options& o, Context& context) {
   compare.min_cosine = o.min_cosine;
   const auto record = lab::CompareModel(context.kit(), *options, *run, compare);
   if (!record.ok()) return context.Fail(record.status());
-  return context.Print(*record, record->within() ? kFine : kFindings);
+  if (!record->within()) return context.Print(*record, kFindings);
+  return context.PrintStrict(*record);
 }
 
 }  // namespace
@@ -46,9 +47,10 @@ constinit const Command command::compare = {
         "of running whose single or entire cosine is below --min-cosine (single is named when both "
         "are) or that has NaN or\n"
         "infinity where the reference has not. A package has no layers to look into.\n"
-        "Exit status: 0 every output is within --min-cosine, 1 one is not (layers do not count), 2 "
-        "bad input or usage,\n"
-        "3 failure after work began.",
+        "Exit status: 0 every output is within --min-cosine, 1 one is not (layers do not count), "
+        "or "
+        "with --strict-npu an\n"
+        "operator is off the NPU, 2 bad input or usage, 3 failure after work began.",
     .flags = kFlags,
     .run = Compare,
 };

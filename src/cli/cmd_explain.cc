@@ -6,8 +6,9 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::array kFlags = {Flag::kModel, Flag::kDevice, Flag::kTarget, Flag::kSet,
-                               Flag::kShape, Flag::kReport, Flag::kTrace};
+constexpr std::array kFlags = {Flag::kModel, Flag::kDevice, Flag::kTarget,
+                               Flag::kSet,   Flag::kShape,  Flag::kStrictNpu,
+                               Flag::kAllow, Flag::kReport, Flag::kTrace};
 
 int Explain(const Options& o, Context& context) {
   const auto options = context.ModelOptionsOf();
@@ -20,7 +21,7 @@ int Explain(const Options& o, Context& context) {
   explain.spans = context.wants_spans();
   const auto record = lab::ExplainModel(context.kit(), *options, explain);
   if (!record.ok()) return context.Fail(record.status());
-  return context.Print(*record, kFine);
+  return context.PrintStrict(*record);
 }
 
 }  // namespace
@@ -43,9 +44,9 @@ constinit const Command command::explain = {
         "power (energy over time).\n"
         "Assumed facts are each moved alone over their whole range, placement as it is; listed is "
         "where an answer flips.\n"
-        "More: docs/explain.md. Exit status: 0 explained (operators on the CPU are no finding), 2 "
-        "bad input or usage,\n"
-        "3 failure after work began.",
+        "More: docs/explain.md. Exit status: 0 explained (operators on the CPU are no finding), 1 "
+        "with --strict-npu when an\n"
+        "operator falls off the NPU, 2 bad input or usage, 3 failure after work began.",
     .flags = kFlags,
     .run = Explain,
 };

@@ -355,6 +355,7 @@ Result<report::Compare> CompareModel(const Kit& kit, const ModelOptions& options
   r.inputs = p.InputRecords();
   r.min_cosine = compare.min_cosine;
   r.compute_units = p.chosen().compute_units;
+  if (options.strict_npu) r.off_npu = OffNpu(p.chosen(), options.allow);
   std::vector<tensor::Value> found;
   for (const format::ValueSpec& s : head.outputs) {
     NPUKIT_ASSIGN_OR_RETURN(const tensor::Value v, request->Output(s.name));

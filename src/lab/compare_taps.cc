@@ -59,6 +59,7 @@ Result<Values> RunPlaced(const Kit& kit, const ir::Graph& g, const compile::Part
 
 Result<Values> RunTapped(const Kit& kit, const ir::Graph& g, const compile::Partition& partition,
                          const std::vector<tensor::Value>& inputs, const TapOptions& options) {
+  if (g.nodes.empty()) return Values(g.values.size());
   ir::Graph tapped = g;
   std::set<ir::ValueId> wanted;
   for (const ir::Node& n : g.nodes) wanted.insert(n.outputs.begin(), n.outputs.end());
@@ -69,6 +70,7 @@ Result<Values> RunTapped(const Kit& kit, const ir::Graph& g, const compile::Part
 
 Result<Values> RunApart(const Kit& kit, const ir::Graph& g, const compile::Partition& partition,
                         const Values& reference, const TapOptions& options) {
+  if (g.nodes.empty()) return Values(g.values.size());
   // The same nodes, in their places, but what a node reads comes from outside: a twin of the value.
   ir::Graph apart = g;
   apart.inputs.clear();

@@ -191,6 +191,7 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
   r.energy_mj = total.mj();
   r.verdicts = program.verdicts;
   r.compute_units = program.compute_units;
+  if (options.strict_npu) r.off_npu = OffNpu(program, options.allow);
   r.ops = OpRows(s.pricer, accounts);
   r.spans = Timeline(accounts);
   FillBounds(s, accounts, r);

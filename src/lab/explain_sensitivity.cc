@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "lab/explain.h"
+#include "target/consistent.h"
 
 namespace npukit::lab {
 namespace {
@@ -15,10 +16,12 @@ namespace {
 constexpr double kPrecision = 1e-3;  // relative, of flips_at
 constexpr int kMostSteps = 60;
 
-// A blob is compiled for these; another value is another program.
-bool IsCompiledIn(std::string_view key) {
-  return key.starts_with("npu.op.") ||
-         (key.starts_with("npu.") && key.ends_with("_bytes") && key != "npu.dram_burst_bytes") ||
+// A blob is compiled for these, so another value is another program; or no device's model reads
+// them.
+bool IsOutOfReach(std::string_view key) {
+  const bool buffer =
+      key.starts_with("npu.") && key.ends_with("_bytes") && key != "npu.dram_burst_bytes";
+  return buffer || key.starts_with("npu.op.") || key.starts_with("npu.stack.") ||
          key == "npu.cube.accumulator_fp16_bits";
 }
 
@@ -41,11 +44,14 @@ class Scale {
     return OkStatus();
   }
 
+  bool Allows(const std::string& fact, double value) const {
+    return target::CheckConsistent(With(fact, value)).ok();
+  }
+
   Answers Now() const { return Weigh(npu_, cpu_); }
 
   Result<Answers> At(const std::string& fact, double value, bool* changes) const {
-    target::Profile p = s_.profile;
-    p.facts[fact].value = value;
+    const target::Profile p = With(fact, value);
     Part npu = npu_, cpu = cpu_;
     if (fact.starts_with("npu.")) {
       NPUKIT_ASSIGN_OR_RETURN(npu.npu_program, s_.pricer.PriceClass(p, "NPU"));
@@ -64,6 +70,12 @@ class Scale {
   };
   Part& Of(const std::string& device) { return device == "NPU" ? npu_ : cpu_; }
 
+  target::Profile With(const std::string& fact, double value) const {
+    target::Profile p = s_.profile;
+    p.facts[fact].value = value;
+    return p;
+  }
+
   static bool Same(const Cost& a, const Cost& b) {
     return a.time_ns == b.time_ns && a.energy_pj == b.energy_pj;
   }
@@ -77,10 +89,26 @@ class Scale {
   Part npu_, cpu_;
 };
 
-// Half way between a value with one answer and a value with the other.
-double Middle(double a, double b, bool whole) {
+// Values that a fact may have: counts are whole, bursts powers of two.
+enum class Grid : std::uint8_t { kAny, kWhole, kPowerOfTwo };
+
+Grid GridOf(const target::FactDef& def) {
+  if (def.key == "npu.dram_burst_bytes") return Grid::kPowerOfTwo;
+  return def.unit.empty() ? Grid::kWhole : Grid::kAny;
+}
+
+// About half way between a value with one answer and a value with the other.
+double Middle(double a, double b, Grid grid) {
   const double middle = a > 0 && b > 0 ? std::sqrt(a) * std::sqrt(b) : (a + b) / 2;
-  return whole ? std::round(middle) : middle;
+  switch (grid) {
+    case Grid::kAny:
+      break;
+    case Grid::kWhole:
+      return std::round(middle);
+    case Grid::kPowerOfTwo:
+      return std::exp2(std::round(std::log2(middle)));
+  }
+  return middle;
 }
 
 // How far from what is assumed, as a factor.
@@ -92,12 +120,19 @@ double Distance(const report::Sensitivity& s) {
 class Search {
  public:
   Search(const Scale& scale, std::string fact, double value, const target::FactDef& def)
-      : scale_(scale), fact_(std::move(fact)), value_(value), def_(def), now_(scale.Now()) {}
+      : scale_(scale),
+        fact_(std::move(fact)),
+        value_(value),
+        def_(def),
+        grid_(GridOf(def)),
+        now_(scale.Now()) {}
 
   bool changes() const { return changes_; }
 
-  // Towards one end of the range. Facts that no model takes there are left alone.
+  // Towards one end of the range, or as far as the other facts allow.
   void Towards(double end, std::vector<report::Sensitivity>& found) {
+    for (int i = 0; i < kMostSteps && !scale_.Allows(fact_, end); ++i)
+      end = Middle(value_, end, grid_);
     if (end == value_) return;
     const auto there = Ask(end);
     if (!there) return;
@@ -117,11 +152,10 @@ class Search {
 
   void Find(double end, bool now, bool Answers::* answer, const char* conclusion,
             std::vector<report::Sensitivity>& found) {
-    const bool whole = def_.unit.empty();  // a count
     double same = value_, other = end;
     for (int i = 0; i < kMostSteps; ++i) {
       if (std::abs(other - same) <= kPrecision * std::max(std::abs(other), std::abs(same))) break;
-      const double middle = Middle(same, other, whole);
+      const double middle = Middle(same, other, grid_);
       if (middle == same || middle == other) break;
       const auto there = Ask(middle);
       if (!there) return;
@@ -134,6 +168,7 @@ class Search {
   const std::string fact_;
   const double value_;
   const target::FactDef& def_;
+  const Grid grid_;
   const Answers now_;
   bool changes_ = false;
 };
@@ -152,7 +187,7 @@ Status FillSensitivity(const Kit& kit, const Subject& s, report::Explain& r) {
     const target::FactDef* def = target::FindFactDef(key);
     const double* value = std::get_if<double>(&fact.value);
     if (fact.source != target::Source::kAssumed || def == nullptr || value == nullptr ||
-        IsCompiledIn(key))
+        IsOutOfReach(key))
       continue;
     Search search(scale, key, *value, *def);
     std::vector<report::Sensitivity> found;
