@@ -68,6 +68,18 @@ Result<Network> ReadNetwork(const Kit& kit, const ValidateOptions& options,
   return n;
 }
 
+// A fact that is fitted has no value that --set could change.
+Status RefuseFitted(const target::Profile& profile) {
+  for (const FreeFact& free : kFree) {
+    const std::string prefix = Cat(free.fact, "=");
+    for (const std::string& set : profile.overrides) {
+      if (set.starts_with(prefix))
+        return InvalidArgument(Cat("--set: ", free.fact, " is fitted here, so it cannot be set"));
+    }
+  }
+  return OkStatus();
+}
+
 // The parameters with the least mean absolute error over all networks but `left_out`.
 std::vector<double> Fit(const std::vector<Network>& networks, std::size_t left_out) {
   std::array<Range, kFree.size()> box;
@@ -87,6 +99,7 @@ std::vector<double> Fit(const std::vector<Network>& networks, std::size_t left_o
 
 Result<report::Validation> Validate(const Kit& kit, const ValidateOptions& options) {
   const std::int64_t start = kit.env->NowNs();
+  NPUKIT_RETURN_IF_ERROR(RefuseFitted(options.profile));
   const std::string path = options.data_folder + "/table.json";
   NPUKIT_ASSIGN_OR_RETURN(const profile_io::PublishedTable table,
                           profile_io::LoadPublishedTable(*kit.env, path));

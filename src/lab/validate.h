@@ -18,9 +18,9 @@ struct ValidateOptions {
   target::Profile profile;
 };
 
-// kInvalidArgument: another table lies in the folder, or too few networks to fit on. kUnsupported:
-// a network holds an operator npukit does not know. kNotFound: a model or a fact is missing. All
-// name the network.
+// kInvalidArgument: another table lies in the folder, too few networks to fit on, or --set names a
+// fact that is fitted. kUnsupported: a network holds an operator npukit does not know. kNotFound: a
+// model or a fact is missing. Messages name the network's file.
 Result<report::Validation> Validate(const Kit& kit, const ValidateOptions& options);
 
 }  // namespace npukit::lab

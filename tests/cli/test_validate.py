@@ -96,6 +96,7 @@ def test_refused(t):
     bad(2, "holds table \"ascend310\", not \"kirin9030\"", "validate", "kirin9030", "--data", good)
     bad(2, "table.json", "validate", "ascend310", "--data", t.path("nowhere"))
     bad(2, "npu.stack.name", "validate", "kirin9030", "--data", write(t.path("kirin"), table="kirin9030"))
+    bad(2, "npu.dispatch_us is fitted", "validate", "ascend310", "--data", good, "--set", "npu.dispatch_us=3")
     bad(2, "too few", "validate", "ascend310", "--data", write(t.path("few"), lambda rows: rows[:3]))
     bad(2, "is given twice", "validate", "ascend310", "--data", write(t.path("twice"), lambda rows: rows + rows[:1]))
     bad(2, "missing.onnx", "validate", "ascend310", "--data",
