@@ -50,8 +50,10 @@ def ocr_picture(picture):
 
 
 def drawn_line(width):
+    """40 pixels high. At 36 there is a column where onnxruntime's answer falls from .99 to .64 when each operator's result is
+    rounded to fp16: nothing an NPU could be held to."""
     picture = Image.new("RGB", (width, 48), (38, 82, 128))
-    font = ImageFont.truetype(common.cached("fonts", "wqy-microhei.ttc"), 36)
+    font = ImageFont.truetype(common.cached("fonts", "wqy-microhei.ttc"), 40)
     pen = ImageDraw.Draw(picture)
     left, top, _, bottom = pen.textbbox((0, 0), common.draw_chinese_line.TEXT, font=font)
     pen.text((16 - left, 24 - (top + bottom) / 2), common.draw_chinese_line.TEXT, font=font, fill=(240, 240, 228))
@@ -120,8 +122,25 @@ def check_text_map(_, found):
         yield inside and box[1] - box[0] > 0.75 * (right - left), f"{name}: text at {box}, the sign is at {SIGN[1]}"
 
 
+# What is written in these, and where on the photograph, by eye.
+LINES = {SIGN[0]: "copy centre", common.DRAWN: common.draw_chinese_line.TEXT}
+WORDS = (0.20, 0.62, 0.56, 0.645)
+
+
+def cut_line(name, width):
+    """As high as the network wants, grey to the right."""
+    with Image.open(common.cached("photos", name)) as picture:
+        left, right, top, bottom = (round(share * picture.size[i // 2]) for i, share in enumerate(WORDS))
+        line = picture.convert("RGB").crop((left, top, right, bottom))
+    line = line.resize((min(width, round(line.width * 48 / line.height)), 48), Image.Resampling.BILINEAR)
+    padded = Image.new("RGB", (width, 48), (128, 128, 128))
+    padded.paste(line)
+    return ocr_picture(padded)
+
+
 def lines(_):
-    return {common.DRAWN: {"x": drawn_line(480)}, "seed 0": {"x": seeded((1, 3, 48, 480))}}
+    return {SIGN[0]: {"x": cut_line(SIGN[0], 480)}, common.DRAWN: {"x": drawn_line(480)},
+            "seed 0": {"x": seeded((1, 3, 48, 480))}}
 
 
 def check_lines(network, found):
@@ -129,10 +148,11 @@ def check_lines(network, found):
     import onnx
     dictionary = {p.key: p.value for p in onnx.load(common.cached("models", network + ".onnx")).metadata_props}["character"]
     symbols = [""] + dictionary.split("\n") + [" "]
-    best = found[common.DRAWN][0].argmax(1)
-    text = "".join(symbols[c] for i, c in enumerate(best) if i == 0 or c != best[i - 1])
-    print(f"read: {text}", flush=True)
-    yield text == common.draw_chinese_line.TEXT, f"read {text!r}, drawn was {common.draw_chinese_line.TEXT!r}"
+    for name in LINES.keys() & found.keys():
+        best = found[name][0].argmax(1)
+        text = "".join(symbols[c] for i, c in enumerate(best) if i == 0 or c != best[i - 1])
+        print(f"{name}: read {text}", flush=True)
+        yield text == LINES[name], f"{name}: read {text!r}, written is {LINES[name]!r}"
 
 
 # Network: its inputs by case, the most telling first; what must hold of its outputs.
@@ -176,7 +196,7 @@ def main():
             found[name], report = common.infer(args, package, inputs, folder, ["-d", device])
             units = report["compute_units"]
             common.compare(checks, f"{args.network} {name}", found[name], expected[name], device)
-            checks.check(units["NPU"] == 0 if device == "CPU" else units["NPU"] > 0, f"{name} on {device}: {units}")
+            checks.check(units["NPU"] == 0 if device == "CPU" else units["NPU"] > units["CPU"], f"{name} on {device}: {units}")
         print(f"{args.network} on {device}: {units}", flush=True)
         for good, text in judge(args.network, found):
             checks.check(good, f"{device}: {text}")
