@@ -59,6 +59,10 @@ def unary():
         ort(op, "alpha", onnx_op, [mild], {"alpha": alpha})
     case("leaky_relu", "nan", NUMPY, [np.array([NAN, -INF, INF], F32)], [np.array([NAN, -INF, INF], F32)])
 
+    ort("is_nan", "values", "IsNaN", [EDGE])
+    ort("is_nan", "no_elements", "IsNaN", [np.zeros((2, 0), F32)])
+    case("is_nan", "int64", "by hand", [i64(1)], refused="expected a floating-point type")
+
     flags = np.array([[True, False], [False, True]])
     ort("logical_not", "values", "Not", [flags])
     case("logical_not", "numbers", "by hand", [R(2)], refused="expected bool")
@@ -136,6 +140,14 @@ def algebra():
          [(z / np.sqrt((z * z).mean() + float(F32(1e-12)))).astype(F32)], {"epsilon": 1e-12})
     case("layer_normalization", "scale_shape", "by hand", [x, R(3)], refused="input 1 is fp32[3], expected the shape of fp32[2, 3, 4] from axis 2 on")
     case("layer_normalization", "negative_epsilon", "by hand", [x, s], attrs={"epsilon": -1.0}, refused="expected a number of 0 or more")
+
+    ties = np.array([[1, 3, 3, 2], [-1, -1, -5, -1]], F32)
+    for name, attrs in (("first", {"axis": 1}), ("last", {"axis": 1, "select_last_index": 1}), ("rows", {"axis": 0, "keepdims": 0}),
+                        ("default", {}), ("negative_axis", {"axis": -1, "keepdims": 0})):
+        ort("arg_max", name, "ArgMax", [ties], attrs)
+    ort("arg_max", "int32", "ArgMax", [np.array([-3, 7, 7], np.int32)], {"axis": 0})
+    case("arg_max", "nan", NUMPY, [np.array([0, NAN, INF], F32)], [np.argmax(np.array([0, NAN, INF], F32), keepdims=True)], {"axis": 0})
+    case("arg_max", "of_nothing", "by hand", [np.zeros((2, 0), F32)], attrs={"axis": 1}, refused="axis 1 is empty")
 
     attrs = {"alpha": 0.5, "beta": 0.75, "bias": 2.0}
     for size in (3, 9):

@@ -22,7 +22,7 @@ NODE_TESTS = {"Conv": "conv2d", "ConvTranspose": "conv_transpose2d", "MaxPool": 
               "Max": "max", "PRelu": "prelu", "Equal": "equal", "Less": "less", "LessOrEqual": "less_or_equal", "Greater": "greater",
               "GreaterOrEqual": "greater_or_equal", "Where": "where", "ReduceSum": "reduce_sum", "ReduceMax": "reduce_max",
               "ReduceMin": "reduce_min", "LayerNormalization": "layer_normalization", "LRN": "lrn", "Pad": "pad", "Gather": "gather",
-              "Expand": "expand", "Tile": "tile", "Range": "range", "Trilu": "trilu"}
+              "Expand": "expand", "Tile": "tile", "Range": "range", "Trilu": "trilu", "IsNaN": "is_nan", "ArgMax": "arg_max"}
 KEPT = {"conv2d": "strides pads dilations group auto_pad", "conv_transpose2d": "strides pads dilations group auto_pad output_padding",
         "max_pool2d": "kernel_shape strides pads dilations ceil_mode auto_pad",
         "avg_pool2d": "kernel_shape strides pads dilations ceil_mode auto_pad count_include_pad",
@@ -30,7 +30,8 @@ KEPT = {"conv2d": "strides pads dilations group auto_pad", "conv_transpose2d": "
         "reshape": "allowzero", "transpose": "perm", "shape": "start end", "hard_sigmoid": "alpha beta",
         "resize": "mode coordinate_transformation_mode nearest_mode", "gelu": "approximate", "leaky_relu": "alpha", "elu": "alpha",
         "reduce_sum": "keepdims axes", "reduce_max": "keepdims axes", "reduce_min": "keepdims axes",
-        "layer_normalization": "axis epsilon", "lrn": "size alpha beta bias", "pad": "mode", "gather": "axis", "trilu": "upper"}
+        "layer_normalization": "axis epsilon", "lrn": "size alpha beta bias", "pad": "mode", "gather": "axis", "trilu": "upper",
+        "arg_max": "axis keepdims select_last_index"}
 DROPPED = {"kernel_shape", "momentum", "storage_order"}
 # The test takes scale * size, not the size of the result, as the length that corners are aligned to; onnxruntime does not.
 CONTESTED = {"test_resize_downsample_scales_linear_align_corners"}

@@ -84,6 +84,7 @@ constexpr ops::AttrDef kKinds[] = {
     {"perm", ops::AttrKind::kInts},
     {"scales", ops::AttrKind::kFloats},
     {"shape", ops::AttrKind::kInts},
+    {"select_last_index", ops::AttrKind::kInt},
     {"size", ops::AttrKind::kInt},
     {"spatial", ops::AttrKind::kInt},
     {"split", ops::AttrKind::kInts},
