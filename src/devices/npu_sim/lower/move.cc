@@ -127,6 +127,8 @@ Status LowerConcat(Context& c, const ir::Node& n) {
 }
 
 Status LowerReshape(Context& c, const ir::Node& n) {
+  NPUKIT_ASSIGN_OR_RETURN(const bool done, MergeHeads(c, n));
+  if (done) return OkStatus();
   c.Alias(n.outputs[0], n.inputs[0]);
   return OkStatus();
 }

@@ -36,6 +36,12 @@ void ShiftLanes(Context& c, std::int64_t rows, std::int64_t src, std::int64_t fr
 // Joining lanes that do not start at blocks needs a row of all of them in UB.
 void CheckConcat(const ir::Graph& g, const ir::Node& n, const Config& config, Overflow* overflow);
 
+// Attention's heads: [.., h * d] reshaped to [.., h, d] and transposed, and the way back, where d
+// is whole blocks. Then rows of blocks move at once, and no value is made in plain order. False:
+// the nodes are no such pair.
+Result<bool> SplitHeads(Context& c, const ir::Node& transpose);  // reshape before it
+Result<bool> MergeHeads(Context& c, const ir::Node& reshape);    // transpose before it
+
 // Why a transpose cannot be done; `overflow` when a tile does not fit.
 std::string TransposeProblem(const Config& config, const TransposeShape& s, bool fp32_source,
                              Overflow* overflow);

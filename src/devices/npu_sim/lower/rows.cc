@@ -160,6 +160,13 @@ void EmitMoveRows(Context& c, const Blocked& src, std::int64_t src_first, const 
   Mover(c, &src, dst, std::move(loops), 0, kLanes).Emit(src_first, dst_first);
 }
 
+void EmitMoveBlocks(Context& c, const Blocked& src, const Blocked& dst,
+                    std::vector<RowLoop> loops) {
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const RowLoop& a, const RowLoop& b) { return a.dst > b.dst; });
+  Mover(c, &src, dst, std::move(loops), 0, kLanes).Emit(0, 0);
+}
+
 void EmitFillRows(Context& c, std::int32_t bits, const Blocked& dst, std::int64_t dst_first,
                   std::vector<RowLoop> loops) {
   const std::int64_t used = dst.channels % kLanes, full = dst.channels / kLanes;

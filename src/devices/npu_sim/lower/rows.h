@@ -18,6 +18,8 @@ struct RowLoop {
 // All blocks of rows src_first + loops of `src` to dst_first + loops of `dst`. Into the open task.
 void EmitMoveRows(Context& c, const Blocked& src, std::int64_t src_first, const Blocked& dst,
                   std::int64_t dst_first, std::vector<RowLoop> loops);
+// The same with the blocks among the loops, whose strides are plane_rows. In any order.
+void EmitMoveBlocks(Context& c, const Blocked& src, const Blocked& dst, std::vector<RowLoop> loops);
 // The same rows of `dst` get the fp16 `bits`, lanes beyond the channels zero.
 void EmitFillRows(Context& c, std::int32_t bits, const Blocked& dst, std::int64_t dst_first,
                   std::vector<RowLoop> loops);

@@ -245,6 +245,8 @@ std::string TransposeProblem(const Config& config, const TransposeShape& s, bool
 }
 
 Status LowerTranspose(Context& c, const ir::Node& n) {
+  NPUKIT_ASSIGN_OR_RETURN(const bool done, SplitHeads(c, n));
+  if (done) return OkStatus();
   const TransposeShape s = TransposeShapeOf(c.graph, n);
   if (s.keeps_last) {
     NPUKIT_ASSIGN_OR_RETURN(const Blocked src, c.AsBlocked(n.inputs[0]));
