@@ -2,6 +2,7 @@
 // says.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@ class FakeLowering : public Lowering {
   std::function<bool(const ir::Node&)> can = [](const ir::Node&) { return true; };
   std::function<double(const ir::Node&)> cost_ns = [](const ir::Node&) { return 1000.0; };
   double hand_over_ns = 0;
+  mutable std::size_t most_nodes_priced = 0;  // in the graphs that Cost was given
   std::function<double(const ir::Graph&)> lowered_ns = [](const ir::Graph& g) {
     return 1000.0 * static_cast<double>(g.nodes.size());
   };
@@ -36,8 +38,9 @@ class FakeLowering : public Lowering {
     if (!v.supported) v.code = "kernel_too_large";
     return v;
   }
-  target::Estimate Cost(const ir::Graph&, const ir::Node& n,
+  target::Estimate Cost(const ir::Graph& g, const ir::Node& n,
                         const target::Profile&) const override {
+    most_nodes_priced = std::max(most_nodes_priced, g.nodes.size());
     target::Estimate e;
     e.time_ns = cost_ns(n);
     return e;

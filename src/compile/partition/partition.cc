@@ -179,8 +179,7 @@ Result<Partition> MakePartition(const ir::Graph& g, const target::Profile& profi
                                 const LoweringList& devices, Goal goal) {
   for (const ir::Node& n : g.nodes) {
     if (n.is_foreign())
-      return Unsupported(
-          Cat("node \"", Printable(n.name), "\": unknown operator ", Printable(n.foreign_op)));
+      return Unsupported(Cat("node \"", Printable(n.name), "\": ", ir::WhyForeign(n).sentence));
   }
   NPUKIT_ASSIGN_OR_RETURN(Placed placed, AskPriceAndPlace(g, profile, devices, goal));
   return Partition{std::move(placed.segments), std::move(placed.verdicts)};

@@ -7,6 +7,7 @@
 
 #include "compile/fake_lowering_test.h"
 #include "ir/builder.h"
+#include "ir/node.h"
 
 namespace npukit::compile {
 namespace {
@@ -185,6 +186,42 @@ TEST(Partition, AForeignNodeIsListedAndRefused) {
   EXPECT_EQ((*verdicts)[0].placed_on, "");
   EXPECT_EQ(MakePartition(done, FakeChip(0), devices, Goal::kFastest).status().code(),
             Code::kUnsupported);
+}
+
+// A device may look at the whole graph that it is given: with one of 16,000 nodes for each of them,
+// a check took half a minute.
+TEST(Partition, PricesANodeInAGraphOfItsOwn) {
+  ir::Builder b;
+  ValueId x = b.Input("x", DType::kF32, {4});
+  for (int i = 0; i < 50; ++i) x = b.Op(op::relu, {x});
+  const ir::Graph g = b.Finish({x});
+  const auto devices = FakeDevices([](FakeLowering&) {});
+  ASSERT_TRUE(AskAndPlace(g, FakeChip(0), devices, Goal::kFastest).ok());
+  EXPECT_EQ(static_cast<const FakeLowering&>(*devices[1]).most_nodes_priced, 1u);
+}
+
+TEST(Partition, AKnownOperatorInAnUnknownFormIsNamedWithARemedy) {
+  ir::Builder b;
+  const ValueId x = b.Input("x", DType::kF32, {4});
+  ir::Graph& g = b.graph();
+  ir::Node n;
+  n.foreign_op = "Conv";
+  n.name = "conv";
+  n.attrs.Set(ir::kWhyForeign, std::string("only two spatial dimensions are supported, found 1"));
+  n.attrs.Set(ir::kFormRemedy, std::string("make it two-dimensional"));
+  n.inputs = {x};
+  n.outputs = {g.AddValue("y", tensor::Type::Tensor(DType::kF32, tensor::Dims{4}))};
+  const ValueId y = n.outputs[0];
+  ASSERT_TRUE(g.AddNode(std::move(n)).ok());
+  const ir::Graph done = b.Finish({y});
+  const auto devices = FakeDevices([](FakeLowering&) {});
+  const auto verdicts = AskAndPlace(done, FakeChip(0), devices, Goal::kFastest);
+  ASSERT_TRUE(verdicts.ok());
+  EXPECT_EQ((*verdicts)[0].code, "unsupported_form");
+  EXPECT_EQ((*verdicts)[0].reason,
+            "npukit has Conv, but not in this form: only two spatial dimensions are supported, "
+            "found 1.");
+  EXPECT_EQ((*verdicts)[0].remedy, "make it two-dimensional");
 }
 
 TEST(Partition, ATargetWithoutNpuSaysSo) {
