@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "devices/npu_sim/lower/fuse.h"
 #include "devices/npu_sim/model/model.h"
 #include "memory/plan.h"
 #include "tensor/half.h"
@@ -230,10 +231,6 @@ double Context::Measure(const std::function<void()>& emit, double more) {
   return cycles;
 }
 
-namespace {
-
-// DRAM bytes of a task's values, each once: from the first byte to the last that its tiles touch,
-// but no more than they move in all.
 std::uint64_t CompulsoryBytes(const npu::Program& p, const std::vector<npu::Group>& groups) {
   struct Touched {
     std::int64_t begin = 0, end = 0;
@@ -273,8 +270,6 @@ std::uint64_t CompulsoryBytes(const npu::Program& p, const std::vector<npu::Grou
     bytes += std::min(t.moved, static_cast<double>(t.end - t.begin));
   return static_cast<std::uint64_t>(bytes);
 }
-
-}  // namespace
 
 void Context::EndTask(std::uint64_t macs) {
   npu::Task t;
@@ -317,6 +312,7 @@ bool HasBias(const ir::Graph&, const ir::Node& n) {
 
 Status Context::Finish() {
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) NPUKIT_RETURN_IF_ERROR(WriteOutput(i));
+  FuseChains(config, buffer_bytes_, program);
 
   // From the first task that touches a buffer to the last.
   std::vector<memory::Lifetime> lifetimes(buffer_bytes_.size());

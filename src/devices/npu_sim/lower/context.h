@@ -121,6 +121,10 @@ class Context {
   std::vector<npu::Group> task_groups_;
 };
 
+// DRAM bytes of a task's values, each once: from the first byte to the last that its tiles touch,
+// but no more than they move in all.
+std::uint64_t CompulsoryBytes(const npu::Program& p, const std::vector<npu::Group>& groups);
+
 // Cuts n0 x n1 into tiles of t0 x t1 and calls f for each kind of tile, since a group's tiles are
 // all alike: the full ones, the right edge, the bottom edge, the corner. begin0, begin1: where the
 // first tile of the group starts.

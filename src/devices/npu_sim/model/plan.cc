@@ -58,12 +58,16 @@ void ChooseCopies(const Program& p, GroupPlan& g) {
   const auto kept = Written(g.prologue), own = Written(g.body);
   const auto sizes = Sizes(p.buffers);
   for (std::size_t i = 0; i < kBufferCount; ++i) {
-    g.room[i] = sizes[i] - kept[i].bytes();
-    const bool apart =
-        kept[i].empty() || own[i].end <= kept[i].begin || own[i].begin >= kept[i].end;
+    // Beside what the prologue keeps: all before it or all behind it.
+    const bool before = kept[i].empty() || own[i].end <= kept[i].begin;
+    const bool behind = !before && own[i].begin >= kept[i].end;
+    const std::int64_t begin = behind ? kept[i].end : 0;
+    g.room[i] = (before && !kept[i].empty() ? kept[i].begin : sizes[i]) - begin;
+    if (!before && !behind) continue;
     // Parts begin at whole blocks.
-    for (int copies = kMostCopies; copies > 1 && apart && g.copies[i] == 1; copies /= 2) {
-      if (own[i].bytes() <= g.room[i] / copies / kBlockBytes * kBlockBytes) g.copies[i] = copies;
+    for (int copies = kMostCopies; copies > 1 && g.copies[i] == 1; copies /= 2) {
+      if (own[i].end - begin <= g.room[i] / copies / kBlockBytes * kBlockBytes)
+        g.copies[i] = copies;
     }
   }
   for (const Planned& x : g.body) {
