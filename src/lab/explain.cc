@@ -50,8 +50,16 @@ double DramGbytesPerS(const Subject& s) {
   return s.profile.NumberOr(key, 0);
 }
 
-// Every multiply-add at the peak of the accelerator; weights, inputs and outputs once through DRAM.
-void FillBounds(const Subject& s, const std::vector<target::Account>& accounts,
+std::string_view ClassOf(const Kit& kit, const std::string& device) {
+  for (const auto& l : kit.lowerings) {
+    if (l->device() == device) return l->device_class();
+  }
+  return "";
+}
+
+// Every multiply-add at the peak of the accelerator; its weights, and inputs and outputs, once
+// through DRAM.
+void FillBounds(const Kit& kit, const Subject& s, const std::vector<target::Account>& accounts,
                 report::Explain& r) {
   const format::Program& program = s.pricer.program();
   const std::string device = UsesNpu(program) ? "NPU" : "CPU";
@@ -65,6 +73,7 @@ void FillBounds(const Subject& s, const std::vector<target::Account>& accounts,
   double bytes = 0;
   std::vector<bool> counted(s.pricer.head().weights.size(), false);
   for (const format::ExecutableInfo& e : program.executables) {
+    if (ClassOf(kit, e.device) != device) continue;  // the CPU may read a table's rows alone
     for (const std::uint32_t w : e.weights) {
       if (!counted[w]) bytes += static_cast<double>(s.pricer.head().weights[w].length);
       counted[w] = true;
@@ -194,7 +203,7 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
   if (options.strict_npu) r.off_npu = OffNpu(program, options.allow);
   r.ops = OpRows(s.pricer, accounts);
   r.spans = Timeline(accounts);
-  FillBounds(s, accounts, r);
+  FillBounds(kit, s, accounts, r);
   NPUKIT_RETURN_IF_ERROR(FillCauses(s, r));
   NPUKIT_RETURN_IF_ERROR(FillAlternatives(kit, model.package, s.pricer, s, r));
   NPUKIT_RETURN_IF_ERROR(FillAdoption(s, total, r));

@@ -3,10 +3,15 @@
 // found by bisection. The blobs are priced again, so placement and tiling stay as they are.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
 
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "lab/explain.h"
 #include "target/consistent.h"
 
@@ -25,9 +30,9 @@ bool IsOutOfReach(std::string_view key) {
          key == "npu.cube.accumulator_fp16_bits";
 }
 
-struct Answers {
-  bool latency = false, energy = false;  // the NPU is better
-  bool operator==(const Answers&) const = default;
+// What the NPU takes more than the CPU alone; it is the better one below zero.
+struct Gaps {
+  double latency_ns = 0, energy_pj = 0;
 };
 
 // The two programs on a profile in which one fact differs. A fact is read by the model of the
@@ -48,9 +53,9 @@ class Scale {
     return target::CheckConsistent(With(fact, value)).ok();
   }
 
-  Answers Now() const { return Weigh(npu_, cpu_); }
+  Gaps Now() const { return Weigh(npu_, cpu_); }
 
-  Result<Answers> At(const std::string& fact, double value, bool* changes) const {
+  Result<Gaps> At(const std::string& fact, double value, bool* changes) const {
     const target::Profile p = With(fact, value);
     Part npu = npu_, cpu = cpu_;
     if (fact.starts_with("npu.")) {
@@ -79,10 +84,10 @@ class Scale {
   static bool Same(const Cost& a, const Cost& b) {
     return a.time_ns == b.time_ns && a.energy_pj == b.energy_pj;
   }
-  static Answers Weigh(const Part& npu, const Part& cpu) {
+  static Gaps Weigh(const Part& npu, const Part& cpu) {
     const Cost& alone = cpu.cpu_program;
-    return {npu.npu_program.time_ns + cpu.npu_program.time_ns < alone.time_ns,
-            npu.npu_program.energy_pj + cpu.npu_program.energy_pj < alone.energy_pj};
+    return {npu.npu_program.time_ns + cpu.npu_program.time_ns - alone.time_ns,
+            npu.npu_program.energy_pj + cpu.npu_program.energy_pj - alone.energy_pj};
   }
 
   const Subject& s_;
@@ -97,18 +102,19 @@ Grid GridOf(const target::FactDef& def) {
   return def.unit.empty() ? Grid::kWhole : Grid::kAny;
 }
 
-// About half way between a value with one answer and a value with the other.
-double Middle(double a, double b, Grid grid) {
-  const double middle = a > 0 && b > 0 ? std::sqrt(a) * std::sqrt(b) : (a + b) / 2;
+// The value that lies at `part` of the way from one to another; by factors where both are above
+// zero.
+double Between(double a, double b, double part, Grid grid) {
+  const double x = a > 0 && b > 0 ? a * std::pow(b / a, part) : a + (b - a) * part;
   switch (grid) {
     case Grid::kAny:
       break;
     case Grid::kWhole:
-      return std::round(middle);
+      return std::round(x);
     case Grid::kPowerOfTwo:
-      return std::exp2(std::round(std::log2(middle)));
+      return std::exp2(std::round(std::log2(x)));
   }
-  return middle;
+  return x;
 }
 
 // How far from what is assumed, as a factor.
@@ -132,34 +138,50 @@ class Search {
   // Towards one end of the range, or as far as the other facts allow.
   void Towards(double end, std::vector<report::Sensitivity>& found) {
     for (int i = 0; i < kMostSteps && !scale_.Allows(fact_, end); ++i)
-      end = Middle(value_, end, grid_);
+      end = Between(value_, end, 0.5, grid_);
     if (end == value_) return;
-    const auto there = Ask(end);
-    if (!there) return;
-    if (there->latency != now_.latency)
-      Find(end, now_.latency, &Answers::latency, "latency", found);
-    if (there->energy != now_.energy) Find(end, now_.energy, &Answers::energy, "energy", found);
+    Find(end, &Gaps::latency_ns, "latency", found);
+    Find(end, &Gaps::energy_pj, "energy", found);
   }
 
  private:
-  std::optional<Answers> Ask(double value) {
+  std::optional<Gaps> Ask(double value) {
+    if (const auto it = asked_.find(value); it != asked_.end()) return it->second;
     bool changes = false;
-    const auto answers = scale_.At(fact_, value, &changes);
-    if (!answers.ok()) return std::nullopt;
+    const auto gaps = scale_.At(fact_, value, &changes);
     changes_ = changes_ || changes;
-    return *answers;
+    return asked_.try_emplace(value, gaps.ok() ? std::optional(*gaps) : std::nullopt).first->second;
   }
 
-  void Find(double end, bool now, bool Answers::* answer, const char* conclusion,
+  // Regula falsi, the Illinois way, with every third step a bisection: where the answer turns, to
+  // kPrecision. Nothing where it does not, or where a model refuses the value.
+  void Find(double end, double Gaps::* gap, const char* conclusion,
             std::vector<report::Sensitivity>& found) {
+    const double at_value = now_.*gap;
+    const auto at_end = Ask(end);
+    const bool now = at_value < 0;
+    if (!at_end || ((*at_end).*gap < 0) == now) return;
     double same = value_, other = end;
+    double same_gap = at_value, other_gap = (*at_end).*gap;
     for (int i = 0; i < kMostSteps; ++i) {
       if (std::abs(other - same) <= kPrecision * std::max(std::abs(other), std::abs(same))) break;
-      const double middle = Middle(same, other, grid_);
-      if (middle == same || middle == other) break;
-      const auto there = Ask(middle);
+      const bool falsi = i % 3 != 2 && same_gap != other_gap;
+      const double part = falsi ? same_gap / (same_gap - other_gap) : 0.5;
+      double x = Between(same, other, part, grid_);
+      if (x == same || x == other) x = Between(same, other, 0.5, grid_);
+      if (x == same || x == other) break;
+      const auto there = Ask(x);
       if (!there) return;
-      ((*there).*answer == now ? same : other) = middle;
+      const double x_gap = (*there).*gap;
+      if ((x_gap < 0) == now) {
+        same = x;
+        same_gap = x_gap;
+        other_gap /= 2;
+      } else {
+        other = x;
+        other_gap = x_gap;
+        same_gap /= 2;
+      }
     }
     found.push_back({fact_, std::string(def_.unit), value_, other, conclusion, now ? "no" : "yes"});
   }
@@ -169,7 +191,8 @@ class Search {
   const double value_;
   const target::FactDef& def_;
   const Grid grid_;
-  const Answers now_;
+  const Gaps now_;
+  std::map<double, std::optional<Gaps>> asked_;
   bool changes_ = false;
 };
 
@@ -179,22 +202,39 @@ Status FillSensitivity(const Kit& kit, const Subject& s, report::Explain& r) {
   if (!s.cpu || r.adopt.latency.empty()) return OkStatus();
   Scale scale(s);
   NPUKIT_RETURN_IF_ERROR(scale.Start());
-  int done = 0;
+  struct Moved {
+    std::string key;
+    double value = 0;
+    const target::FactDef* def = nullptr;
+    bool changes = false;
+    std::vector<report::Sensitivity> found;
+  };
+  std::vector<Moved> all;
   for (const auto& [key, fact] : s.profile.facts) {
-    if (kit.progress)
-      kit.progress(Cat("moving assumed facts: ", key), done++,
-                   static_cast<int>(s.profile.facts.size()));
     const target::FactDef* def = target::FindFactDef(key);
     const double* value = std::get_if<double>(&fact.value);
-    if (fact.source != target::Source::kAssumed || def == nullptr || value == nullptr ||
-        IsOutOfReach(key))
-      continue;
-    Search search(scale, key, *value, *def);
-    std::vector<report::Sensitivity> found;
-    search.Towards(def->min, found);
-    search.Towards(def->max, found);
-    r.assumed_facts += search.changes() ? 1 : 0;
-    r.sensitive_to.insert(r.sensitive_to.end(), found.begin(), found.end());
+    if (fact.source == target::Source::kAssumed && def != nullptr && value != nullptr &&
+        !IsOutOfReach(key))
+      all.push_back({key, *value, def, false, {}});
+  }
+  std::mutex mutex;  // of the progress
+  int done = 0;
+  ThreadPool pool(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  pool.ParallelFor(all.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (Moved& m : std::span(all).subspan(begin, end - begin)) {
+      if (kit.progress) {
+        const std::lock_guard lock(mutex);
+        kit.progress(Cat("moving assumed facts: ", m.key), done++, static_cast<int>(all.size()));
+      }
+      Search search(scale, m.key, m.value, *m.def);
+      search.Towards(m.def->min, m.found);
+      search.Towards(m.def->max, m.found);
+      m.changes = search.changes();
+    }
+  });
+  for (const Moved& m : all) {
+    r.assumed_facts += m.changes ? 1 : 0;
+    r.sensitive_to.insert(r.sensitive_to.end(), m.found.begin(), m.found.end());
   }
   std::stable_sort(r.sensitive_to.begin(), r.sensitive_to.end(),
                    [](const auto& a, const auto& b) { return Distance(a) < Distance(b); });
