@@ -159,17 +159,18 @@ void AddFigures(const std::vector<PhotoReport>& photos, Html* html) {
 }
 
 void AddNetworks(const std::vector<PhotoReport>& photos, Html* html) {
-  html->Section("Networks", "Where each network ran. A table sorts by a click on a heading.");
+  html->Section("Networks",
+                "Where each network ran: nodes on NPU and CPU, the rest is folded. Wall here: how "
+                "long this machine took, for a simulated device the simulation.");
   for (const NetworkReport& n : SumUp(photos)) {
     const Account& a = n.account;
     const std::string role(RoleName(n.role));
     html->Row(
         "Networks",
         {Words("network", role), Words("ran on", a.device), Words("precision", a.precision),
-         Count("runs", static_cast<double>(n.runs)), Count("nodes on NPU", a.npu),
-         Count("on CPU", a.cpu), Count("folded", a.folded),
+         Count("runs", static_cast<double>(n.runs)), Count("on NPU", a.npu), Count("on CPU", a.cpu),
          Figure("time", a.kind == Kind::kNone ? std::nan("") : a.latency_ms, "ms", 2, a.kind),
-         Figure("the simulation here", a.wall_ms, "ms", 1, Kind::kMeasured),
+         Figure("wall here", a.wall_ms, "ms", 1, Kind::kMeasured),
          Figure("energy", a.energy_mj < 0 ? std::nan("") : a.energy_mj, "mJ", 2, Kind::kModelled)});
   }
 }

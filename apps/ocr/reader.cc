@@ -77,7 +77,7 @@ Result<Array> RunOne(Role role, Network* network, const Array& input, std::size_
     error.message = std::string(RoleName(role)) + ": " + error.message;
     return error;
   }
-  reading->runs.push_back({role, input.shape, line, std::move(answer.value().account)});
+  reading->runs.push_back({role, input.shape, std::move(answer.value().account), line});
   return std::move(answer.value().output);
 }
 

@@ -32,8 +32,8 @@ struct Line {
 struct Run {
   Role role;
   std::vector<std::int64_t> input_shape;
-  std::size_t line = 0;  // counted from 1 in reading order, dropped ones too; 0: the whole photo
   Account account;
+  std::size_t line = 0;  // counted from 1 in reading order, dropped ones too; 0: the whole photo
 };
 
 // Work of the reader's own between the networks; measured on this machine.

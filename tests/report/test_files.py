@@ -21,33 +21,35 @@ def read(path):
 
 
 def rows_of(page, title):
-    """The cells' texts of a table, and the numbers they sort by."""
+    """The rows of a table: {heading: text}; a column that is empty throughout is not there."""
     table = re.search(r'<caption class="unseen">' + re.escape(title) + r"</caption>(.*?)</table>", page, re.S).group(1)
-    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.split("<tbody>")[1], re.S)
-    cells = [re.findall(r"<td([^>]*)>(.*?)</td>", row, re.S) for row in rows]
-    return [[html.unescape(re.sub(r"<[^>]*>", "", text)) for _, text in row] for row in cells]
+    head, body = table.split("<tbody>")
+    names = re.findall(r"<button[^>]*>(.*?)</button>", head)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr[^>]*>(.*?)</tr>", body, re.S)]
+    return [dict(zip(names, (html.unescape(re.sub(r"<[^>]*>", "", text)) for text in row))) for row in rows]
 
 
 def check_check(t, model):
     folder = t.path("made", "here")  # with parents
-    record = t.json("check", model, *TARGET, "--report-folder", folder, code=1)
+    words = ("check", model, *TARGET, "--set", "npu.op.conv2d.max_kernel=1", "--report-folder", folder)
+    record = t.json(*words, code=1)
     t.equal(os.listdir(folder), ["check_small.html"], "files of check")
     page = read(os.path.join(folder, "check_small.html"))
     rows = rows_of(page, "Operators")
     t.equal(len(rows), len(record["verdicts"]), "rows of check")
     for row, verdict in zip(rows, record["verdicts"]):
-        t.equal((row[2], row[3]), (verdict["placed_on"], verdict["code"] or ""), f"row of {verdict['from']}")
-        t.check(not verdict["from"] or row[0].startswith(verdict["from"][0]), f"row {row[0]!r} is not {verdict['from']}")
-    facts = {row[0]: row for row in rows_of(page, "Facts of the target")}
-    shown = t.json("targets", "show", "kirin9030")
-    t.equal(len(facts), len(shown["facts"]), "facts of check")
-    for fact in shown["facts"]:
-        row = facts[fact["key"]]
-        t.equal((row[3], row[5]), (fact["source"], fact["date"]), f"fact {fact['key']}")
-    # A changed fact says so, and comes first.
-    t.run("check", model, *TARGET, "--set", "npu.dispatch_us=7", "--report-folder", folder, "-q", code=1)
-    first = [row for row in rows_of(read(os.path.join(folder, "check_small.html")), "Facts of the target")][:8]
-    t.check(any(row[0] == "npu.dispatch_us" and row[1] == "7" and row[4] == "--set" for row in first), f"--set first: {first}")
+        t.equal((row["runs on"], row["reason code"]), (verdict["placed_on"], verdict["code"] or ""), f"row of {verdict['from']}")
+        t.check(not verdict["from"] or row["operator"].startswith(verdict["from"][0]), f"row {row} is not {verdict['from']}")
+    t.check("kernel_too_large" in {row["reason code"] for row in rows}, "no row says kernel_too_large")
+    facts = rows_of(page, "Facts of the target")
+    t.equal((facts[0]["fact"], facts[0]["value"], facts[0]["source"]), ("npu.op.conv2d.max_kernel", "1", "--set"), "the fact that decided")
+    by_key = {row["fact"]: row for row in facts}
+    shown = t.json("targets", "show", "kirin9030")["facts"]
+    t.equal(set(by_key), {fact["key"] for fact in shown}, "facts of check")
+    for fact in shown:
+        if fact["key"] != "npu.op.conv2d.max_kernel":
+            row = by_key[fact["key"]]
+            t.equal((row["known by"], row["date"]), (fact["source"], fact["date"]), f"fact {fact['key']}")
 
 
 def check_bench(t, model):
@@ -60,7 +62,7 @@ def check_bench(t, model):
     spans = [e for e in events if e["ph"] == "X"]
     t.check(len(spans) >= len(record["ops"]) > 0, f"trace: {len(spans)} spans, {len(record['ops'])} operators")
     rows = rows_of(page, "Operators, one row a task")
-    t.equal([row[0] for row in rows], [op["name"] for op in record["ops"]], "rows of bench")
+    t.equal([row["operator"] for row in rows], [op["name"] for op in record["ops"]], "rows of bench")
     # Microseconds in the trace, milliseconds in the record.
     of_tasks = [e for e in spans if "bound_us" in e["args"]]
     for event, op in zip(of_tasks, record["ops"]):

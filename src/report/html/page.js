@@ -372,9 +372,10 @@ class Timeline {
 function startPicture(figure) {
   const svg = figure.querySelector("svg"), said = figure.querySelector(".said");
   const boxes = all(".box", figure), lines = all(".lines li", figure);
-  const width = svg.viewBox.baseVal.width;
+  const { width, height } = svg.viewBox.baseVal;
   new ResizeObserver(() => {
-    svg.style.setProperty("--unit", String(width / Math.max(1, svg.getBoundingClientRect().width)));
+    const box = svg.getBoundingClientRect();
+    svg.style.setProperty("--unit", String(Math.max(width / Math.max(1, box.width), height / Math.max(1, box.height))));
   }).observe(svg);
   let kept = -1;
   const show = (i) => {

@@ -228,12 +228,17 @@ void AddFacts(const Target& target, const std::vector<target::Verdict>& verdicts
     order.push_back(&f);
     assumed += f.source == "assumed";
   }
-  std::stable_partition(order.begin(), order.end(), [&](const FactLine* f) {
-    return decided.contains(f->key) || f->ref == "--set";
-  });
-  page.Section("Facts", fmt::format("What is known of {}, and how: {} facts, {} of them assumed.{}",
-                                    target.name, order.size(), assumed,
-                                    decided.empty() ? "" : " Those that decided come first."));
+  const auto rank = [&](const FactLine* f) {
+    return f->ref == "--set" ? 0 : decided.contains(f->key) ? 1 : 2;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const FactLine* a, const FactLine* b) { return rank(a) < rank(b); });
+  page.Section(
+      "Facts",
+      fmt::format(
+          "What is known of {}, and how: {} facts, {} of them assumed.{}", target.name,
+          order.size(), assumed,
+          decided.empty() ? "" : " Those that were changed, then those that decided, come first."));
   Table t;
   t.title = "Facts of the target";
   t.headings = {{"fact", Column::kName},      {"value", Column::kNumber}, {"unit", Column::kText},

@@ -22,7 +22,11 @@ std::string Render(const Picture& p) {
         b.x[0], b.y[0], b.x[1], b.y[1], b.x[2], b.y[2], b.x[3], b.y[3], b.x[0],
         b.y[0] < p.height / 30 ? b.y[3] + p.height / 30 : b.y[0] - p.height / 150, i + 1);
   }
-  out += "</svg><p class=\"said\" aria-hidden=\"true\"></p></div>\n<ol class=\"lines\">\n";
+  out += "</svg>";
+  if (p.boxes.empty())
+    return out + "</div>\n<p class=\"quiet\">Nothing was found here.</p></figure>\n";
+  out += "<p class=\"said\" aria-hidden=\"true\"></p></div>\n";
+  out += "<ol class=\"lines\">\n";
   for (std::size_t i = 0; i < p.boxes.size(); ++i) {
     const Box& b = p.boxes[i];
     out += fmt::format(
@@ -30,7 +34,6 @@ std::string Render(const Picture& p) {
         "</button></li>\n",
         i + 1, Isolated(b.text), Escaped(b.more));
   }
-  if (p.boxes.empty()) out += "<li class=\"quiet\">Nothing was found here.</li>\n";
   return out + "</ol></figure>\n";
 }
 

@@ -48,8 +48,10 @@ std::string_view ToneClass(Tone tone) {
 struct Kinds {
   std::optional<Kind> one;
   bool several = false;
+  std::size_t figures = 0;
   void Add(const Cell& cell) {
     if (!cell.kind) return;
+    ++figures;
     several = several || (one && *one != *cell.kind);
     one = cell.kind;
   }
@@ -57,7 +59,8 @@ struct Kinds {
 };
 
 // Where the kinds of a table are said: once above it if it has but one, else in the headings if
-// every column has but one, else beside the names of rows that have but one, else in the cells.
+// every column has but one, else beside the names of rows whose figures have but one, else in the
+// cells.
 struct KindsOf {
   explicit KindsOf(const Table& t) : columns(t.headings.size()) {
     for (const auto& row : t.rows) {
@@ -140,7 +143,7 @@ std::string RowHtml(const Table& table, std::size_t r, const KindsOf& kinds,
     const Heading& heading = table.headings[c];
     const Cell cell = c < row.size() ? row[c] : Cell{};
     std::string mark;
-    if (in_cells && !of_row.several) {
+    if (in_cells && !of_row.several && of_row.figures > 1) {
       if (c == 0) mark = of_row.Mark();
     } else if (in_cells && cell.kind) {
       mark = KindMark(*cell.kind);

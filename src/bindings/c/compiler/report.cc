@@ -1,6 +1,7 @@
 // The report half of include/npukit/compiler.h, over report/html. Nothing throws across: the only
 // exceptions below are the system's "out of memory".
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <span>
 #include <string>
@@ -40,6 +41,7 @@ constexpr std::size_t kMaxRowsOrSpans = 1000000;
 constexpr std::size_t kMaxFields = 1000;
 constexpr std::size_t kMaxPictureBytes = std::size_t{64} << 20;
 constexpr int kMaxDecimals = 12;
+constexpr std::size_t kShortText = 16;  // bytes; a column of longer ones gets room
 
 std::string Text(const char* text) { return text == nullptr ? "" : text; }
 
@@ -104,9 +106,11 @@ Status AddRow(npk_report* report, const char* title, const npk_report_field* fie
     html::Table made;
     made.title = title;
     for (std::size_t i = 0; i < count; ++i) {
-      const html::Column column = fields[i].text == nullptr ? html::Column::kNumber
-                                  : i == 0                  ? html::Column::kName
-                                                            : html::Column::kText;
+      html::Column column = html::Column::kNumber;
+      if (fields[i].text != nullptr) {
+        const bool wide = i == 0 || std::strlen(fields[i].text) > kShortText;
+        column = wide ? html::Column::kName : html::Column::kText;
+      }
       made.headings.push_back({HeadingText(fields[i]), column});
     }
     NPUKIT_RETURN_IF_ERROR(Append(report, kCall, std::move(made)));
