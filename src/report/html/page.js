@@ -161,17 +161,22 @@ class Timeline {
     for (const f of [1, 2, 5, 10]) {
       if (span / (step * f) <= most) { step *= f; break; }
     }
-    const [size, name] = unitOf(Math.max(step, span / 20));
+    const [size, name] = unitOf(this.to);
     const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(step / size) + 1e-9)));
     c.font = "12px system-ui, sans-serif";
     c.fillStyle = this.colour("--quiet");
     c.strokeStyle = this.colour("--line");
     c.textBaseline = "middle";
+    let taken = -1;  // up to where labels are
     for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
       const x = (t - this.from) / span * width;
       const text = `${(t / size).toFixed(digits)} ${name}`;
       const wide = c.measureText(text).width;
-      c.fillText(text, Math.min(Math.max(0, x + (x < 2 ? 0 : 4)), width - wide), height / 2);
+      const left = Math.min(Math.max(0, x + (x < 2 ? 0 : 4)), width - wide);
+      if (left > taken) {
+        c.fillText(text, left, height / 2);
+        taken = left + wide + 6;
+      }
       c.beginPath(); c.moveTo(x + 0.5, 2); c.lineTo(x + 0.5, height); c.stroke();
     }
   }

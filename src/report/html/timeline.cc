@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxTracks = 64;
 
-// A track's colour follows what works there, so that it is the same in every report.
-std::string_view HueOf(std::string_view track) {
+// A track's colour follows what works there, so that it is the same in every report; others take
+// turns.
+std::string_view HueOf(std::string_view track, std::size_t index) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kHues = {{
       {"NPU", "npu"},
       {"CPU", "cpu"},
@@ -32,7 +33,8 @@ std::string_view HueOf(std::string_view track) {
   for (const auto& [word, hue] : kHues) {
     if (track.find(word) != std::string_view::npos) return hue;
   }
-  return "c5";
+  static constexpr std::array<std::string_view, 4> kOthers = {"c5", "c0", "c3", "c2"};
+  return kOthers[index % kOthers.size()];
 }
 
 struct Drawn {
@@ -127,7 +129,8 @@ std::string Render(const Timeline& t) {
   json += "],\"labels\":[";
   for (std::size_t i = 0; i < tracks; ++i) json += Cat(i ? "," : "", JsonText(t.tracks[i]));
   json += "],\"hues\":[";
-  for (std::size_t i = 0; i < tracks; ++i) json += Cat(i ? "," : "", JsonText(HueOf(t.tracks[i])));
+  for (std::size_t i = 0; i < tracks; ++i)
+    json += Cat(i ? "," : "", JsonText(HueOf(t.tracks[i], i)));
   json += "],\"tracks\":[";
   for (std::size_t i = 0; i < tracks; ++i) json += fmt::format("{}[{}]", i ? "," : "", lists[i]);
   json += "]}";
