@@ -1,5 +1,6 @@
 // npukit-ocr: reads the text on photos. See options.cc for the usage.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -141,6 +142,7 @@ int Main(std::span<const char* const> arguments) {
 }  // namespace ocr
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a write error, as a full disk is
   // Two things may still throw: OpenCV on a picture it cannot handle, and memory running out.
   try {
     return ocr::Main({argv + 1, argv + std::max(argc, 1)});
