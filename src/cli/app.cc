@@ -25,8 +25,8 @@ constexpr std::array kCommands = {
 };
 
 // Verbs that other versions have.
-constexpr std::array<std::string_view, 5> kNotYet = {
-    "conformance", "export", "probe", "quantize", "serve"};
+constexpr std::array<std::string_view, 5> kNotYet = {"conformance", "export", "probe", "quantize",
+                                                     "serve"};
 
 std::string Overview() {
   std::string text =
