@@ -497,6 +497,7 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
       NPUKIT_CHECK(engine.Run(run, Engine::Order::kProgram));
     TaskTimes times = engine.times();
     bool again = false;
+    double more = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (periods[g] == 0) continue;
       const std::uint32_t middle = window[g] / 2;
@@ -507,23 +508,27 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
         const auto next = engine.Shift(static_cast<std::uint32_t>(g), middle + i, kPeriod);
         steady = next && std::fabs(*one - *next) <= 1e-9 * times.cycles;
       }
+      double period = one.value_or(0);
       if (!steady) {
-        again = true;
-        window[g] = window[g] > (1U << 20) ? std::numeric_limits<std::uint32_t>::max() - kPeriod
-                                           : window[g] * 2;
-        continue;
+        if (window[g] < kMostTilesRun) {
+          again = true;
+          window[g] *= 2;
+          continue;
+        }
+        period = times.cycles / window[g] * kPeriod;
       }
       const auto n = static_cast<double>(periods[g]);
-      times.cycles += *one * n;
-      const Stalls& period = engine.period_stalls(g);
+      more += period * n;
+      const Stalls& stalls = engine.period_stalls(g);
       for (std::size_t q = 0; q < kQueueCount; ++q) {
         for (std::size_t w = 0; w < kWaitCount; ++w) {
           for (std::size_t of = 0; of < kQueueCount; ++of)
-            times.stalls[q][w][of] += period[q][w][of] * n;
+            times.stalls[q][w][of] += stalls[q][w][of] * n;
         }
       }
     }
     if (again) continue;
+    times.cycles += more;
     engine.AddBusy(all, times);
     return times;
   }

@@ -49,6 +49,9 @@ struct EventOptions {
   std::function<void(const EventSpan&)> span;  // may be empty; with it every tile is run
 };
 
+// A loop that has not settled after so many tiles of a core goes on as it went so far.
+inline constexpr double kMostTilesRun = 512;
+
 // `duration` of an instruction of the plan; called once per instruction of a stretch.
 TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
                   const std::function<Duration(const Planned&)>& duration,

@@ -77,6 +77,25 @@ double CubeFill(const Task& task, const Work& work) {
   return done > 0 ? std::min(1.0, static_cast<double>(task.macs) / done) : 1;
 }
 
+// As if nothing ever waited: every queue's sum over the cores, and DRAM's. No task is faster.
+TaskTimes LongestQueue(const Program& program, const Task& task, const Rates& r,
+                       const std::function<Duration(const Planned&)>& duration) {
+  TaskTimes times;
+  for (const Group& g : task.groups) {
+    const double tiles = double{1} * g.tiles0 * g.tiles1;
+    const std::int32_t* w = program.code.data() + g.body.begin;
+    for (const std::int32_t* end = w + g.body.count; w < end; w += 1 + OperandWordsOf(*w)) {
+      Planned x;
+      x.words = w;
+      const Duration d = duration(x);
+      times.busy[static_cast<std::size_t>(CostOf(w, r).queue)] += d.own * tiles / r.cores;
+      times.dram_busy += d.dram * tiles;
+    }
+  }
+  times.cycles = std::max(times.dram_busy, *std::max_element(times.busy.begin(), times.busy.end()));
+  return times;
+}
+
 std::string_view WaitName(Wait w) {
   switch (w) {
     case Wait::kData:
@@ -89,6 +108,40 @@ std::string_view WaitName(Wait w) {
       return "issue";
   }
   return "";
+}
+
+// More instructions than any compiler makes of one task, each counted once per group and core, or
+// more runs of them than it makes sense to follow.
+constexpr double kMostPlanned = 1 << 15, kMostRun = 1 << 23;
+
+// Can the events of a task be followed in bounded time? Blobs come from anywhere.
+bool Affordable(const Program& program, const Task& task, const Rates& r) {
+  double planned = 0, run = 0;
+  for (const Group& g : task.groups) {
+    double n = 0;
+    for (const Code& code : {g.prologue, g.body}) {
+      // No instruction has fewer than 8 words: what is too long by this count need not be walked.
+      if (code.count > kMostPlanned * 64) return false;
+      ForEach(program, code, [&](const auto&) { ++n; });
+    }
+    planned += n;
+    if (planned > kMostPlanned) return false;
+    const double tiles = double{1} * g.tiles0 * g.tiles1;
+    run += n * std::min(tiles, kMostTilesRun * std::min(r.cores, tiles));
+  }
+  return run <= kMostRun;
+}
+
+TaskTimes Times(const Program& program, const Task& task, const Rates& r, target::Relief relief,
+                double cube_fill, const std::function<void(const EventSpan&)>& span) {
+  const auto duration = Durations(r, relief, cube_fill);
+  if (!Affordable(program, task, r)) return LongestQueue(program, task, r, duration);
+  EventOptions options;
+  options.cores = static_cast<int>(r.cores);
+  options.fixpipe = r.fixpipe;
+  options.issue_cycles = r.issue;
+  options.span = span;
+  return RunTask(PlanTask(program, task), task.groups, duration, options);
 }
 
 struct Priced {
@@ -106,14 +159,7 @@ Priced Price(const Program& program, const Task& task, const Rates& r, target::R
   target::Estimate& e = priced.estimate;
   const double dispatch_us = relief.has(Cause::kDispatch) ? 0 : r.dispatch_us;
   if (priced.kind == "layout" && relief.has(Cause::kLayout)) return priced;
-  const TaskPlan plan = PlanTask(program, task);
-  EventOptions options;
-  options.cores = static_cast<int>(r.cores);
-  options.fixpipe = r.fixpipe;
-  options.issue_cycles = r.issue;
-  options.span = span;
-  const TaskTimes times =
-      RunTask(plan, task.groups, Durations(r, relief, CubeFill(task, work)), options);
+  const TaskTimes times = Times(program, task, r, relief, CubeFill(task, work), span);
 
   e.time_ns = times.cycles / r.clock_ghz + dispatch_us * 1e3;
   e.busy_ns["dram"] = times.dram_busy / r.clock_ghz;
@@ -156,27 +202,11 @@ target::Estimate EstimateTask(const Program& program, const Task& task, const Ra
 }
 
 double TaskCycles(const Program& program, const Task& task, const Rates& r) {
-  const TaskPlan plan = PlanTask(program, task);
-  EventOptions options;
-  options.cores = static_cast<int>(r.cores);
-  options.fixpipe = r.fixpipe;
-  options.issue_cycles = r.issue;
-  return RunTask(plan, task.groups, Durations(r, {}, 1), options).cycles;
+  return Times(program, task, r, {}, 1, {}).cycles;
 }
 
 double LeastCycles(const Program& program, const Task& task, const Rates& r) {
-  std::array<double, kQueueCount> queue{};
-  double dram = 0;
-  for (const Group& g : task.groups) {
-    const double tiles = double{1} * g.tiles0 * g.tiles1;
-    const std::int32_t* w = program.code.data() + g.body.begin;
-    for (const std::int32_t* end = w + g.body.count; w < end; w += 1 + OperandWordsOf(*w)) {
-      const InstructionCost c = CostOf(w, r);
-      queue[static_cast<std::size_t>(c.queue)] += c.cycles * tiles / r.cores;
-      dram += (c.dram_read + c.dram_write) / r.dram_bytes_per_cycle() * tiles;
-    }
-  }
-  return std::max(dram, *std::max_element(queue.begin(), queue.end()));
+  return LongestQueue(program, task, r, Durations(r, {}, 1)).cycles;
 }
 
 target::Estimate EstimateHandOver(const tensor::Type& t, const target::Profile& profile) {
