@@ -14,6 +14,8 @@ constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
 // Of one run, in element operations: hours to days, no useful program. Doubles are exact up to it
 // and do not wrap beyond it, so a sum that passes is the true one.
 constexpr double kMaxWork = 0x1p42;
+// Of one instruction: more than any that does not repeat itself, little enough to be cancelled.
+constexpr double kMaxInstructionWork = 0x1p28;
 constexpr double kDispatchWork = 64;  // of a tile or an instruction that does next to nothing
 constexpr std::uint64_t kMaxChecked =
     1u << 26;  // instructions checked, shared stretches counted each time
@@ -78,6 +80,7 @@ class Checker {
       failed_.clear();
       elements_ = 1;
       Visit(w, [&](const auto& x) { Instruction(x); });
+      if (failed_.empty() && elements_ > kMaxInstructionWork) failed_ = kTooMuchWork;
       if (failed_.empty() && !AddWork((elements_ + kDispatchWork) * times)) failed_ = kTooMuchWork;
       if (!failed_.empty()) {
         return DataCorrupt(

@@ -117,14 +117,13 @@ Status SimExecutable::Run(Dram dram, CorePool& cores, const Kernels& kernels, Th
                           const std::atomic<bool>* cancel) const {
   dram.weights = weights_;
   for (const npu::Task& task : program_.tasks) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) {
-      return Status(Code::kCancelled, Cat("npu_sim: cancelled before ", Printable(task.name)));
-    }
     pool.ParallelFor(TileCount(task), 1, [&](std::size_t begin, std::size_t end) {
       Core* core = cores.Take();
-      ExecuteTiles(program_, task, begin, end, dram, *core, kernels);
+      ExecuteTiles(program_, task, begin, end, dram, *core, kernels, cancel);
       cores.Give(core);
     });
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
+      return Status(Code::kCancelled, Cat("npu_sim: cancelled in ", Printable(task.name)));
   }
   return OkStatus();
 }

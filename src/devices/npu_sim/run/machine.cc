@@ -120,23 +120,30 @@ std::uint64_t TileCount(const npu::Task& task) {
 }
 
 void Execute(const npu::Program& program, npu::Code code, std::uint32_t t0, std::uint32_t t1,
-             const Dram& dram, Core& core, const Kernels& kernels) {
+             const Dram& dram, Core& core, const Kernels& kernels,
+             const std::atomic<bool>* cancel) {
   Machine machine(program, dram, core, kernels);
   machine.SetTile(t0, t1);
-  npu::ForEach(program, code, machine);
+  const std::int32_t* w = program.code.data() + code.begin;
+  for (const std::int32_t* end = w + code.count; w < end; w += 1 + npu::OperandWordsOf(*w)) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return;
+    npu::Visit(w, machine);
+  }
 }
 
 void ExecuteTiles(const npu::Program& program, const npu::Task& task, std::uint64_t begin,
-                  std::uint64_t end, const Dram& dram, Core& core, const Kernels& kernels) {
+                  std::uint64_t end, const Dram& dram, Core& core, const Kernels& kernels,
+                  const std::atomic<bool>* cancel) {
   std::uint64_t first = 0;  // tile number of the group's first
   for (const npu::Group& g : task.groups) {
     const std::uint64_t tiles = std::uint64_t{g.tiles0} * g.tiles1;
     const std::uint64_t from = std::max(begin, first), to = std::min(end, first + tiles);
-    if (from < to) Execute(program, g.prologue, 0, 0, dram, core, kernels);
+    if (from < to) Execute(program, g.prologue, 0, 0, dram, core, kernels, cancel);
     for (std::uint64_t t = from; t < to; ++t) {
+      if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return;
       const std::uint64_t i = t - first;
       Execute(program, g.body, static_cast<std::uint32_t>(i / g.tiles1),
-              static_cast<std::uint32_t>(i % g.tiles1), dram, core, kernels);
+              static_cast<std::uint32_t>(i % g.tiles1), dram, core, kernels, cancel);
     }
     first += tiles;
   }

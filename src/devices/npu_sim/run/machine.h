@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,12 +51,14 @@ class Core {
 // Runs one stretch of a checked program for tile (t0, t1) on `core`. `buffers` must be at least the
 // program's.
 void Execute(const npu::Program& program, npu::Code code, std::uint32_t t0, std::uint32_t t1,
-             const Dram& dram, Core& core, const Kernels& kernels);
+             const Dram& dram, Core& core, const Kernels& kernels,
+             const std::atomic<bool>* cancel = nullptr);
 
 // Tiles [begin, end) of a task, counted over its groups in order, t1 innermost; each group's
 // prologue before its first.
 void ExecuteTiles(const npu::Program& program, const npu::Task& task, std::uint64_t begin,
-                  std::uint64_t end, const Dram& dram, Core& core, const Kernels& kernels);
+                  std::uint64_t end, const Dram& dram, Core& core, const Kernels& kernels,
+                  const std::atomic<bool>* cancel = nullptr);
 std::uint64_t TileCount(const npu::Task& task);
 
 }  // namespace npukit::devices::npu_sim
