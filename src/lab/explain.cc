@@ -187,7 +187,7 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
 
   if (kit.progress) kit.progress("pricing the program", 0, 0);
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<target::Account> accounts,
-                          s.pricer.Accounts(s.profile, {}, explain.spans));
+                          s.pricer.Accounts(s.profile, {}, false));
   const Cost total = Sum(accounts);
   r.model = options.path;
   r.target = TargetOf(s.profile);
@@ -202,7 +202,11 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
   r.compute_units = program.compute_units;
   if (options.strict_npu) r.off_npu = OffNpu(program, options.allow);
   r.ops = OpRows(s.pricer, accounts);
-  r.spans = Timeline(accounts);
+  if (explain.spans) {
+    NPUKIT_ASSIGN_OR_RETURN(const std::vector<target::Account> traced,
+                            s.pricer.Accounts(s.profile, {}, true));
+    r.spans = Timeline(traced);
+  }
   FillBounds(kit, s, accounts, r);
   NPUKIT_RETURN_IF_ERROR(FillCauses(s, r));
   NPUKIT_RETURN_IF_ERROR(FillAlternatives(kit, model.package, s.pricer, s, r));

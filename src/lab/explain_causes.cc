@@ -65,8 +65,9 @@ std::vector<std::pair<std::string, double>> MostOf(const std::vector<Payer>& bef
   return drops;
 }
 
-Status CheckDrop(double drop_ns, std::string_view cause) {
-  if (drop_ns >= 0) return OkStatus();
+// The model is monotone, but its sums are rounded.
+Status CheckDrop(double drop_ns, double total_ns, std::string_view cause) {
+  if (drop_ns >= -1e-9 * total_ns) return OkStatus();
   return Internal(Cat("the device's model is not monotone: without ", cause, " it takes ",
                       -drop_ns / 1e6, " ms more; please report it"));
 }
@@ -89,9 +90,9 @@ Status FillCauses(const Subject& s, report::Explain& r) {
     std::vector<Payer> after = Payers(s.pricer, accounts);
     if (after.size() != payers.size())
       return Internal(Cat("the device's model lists other tasks without ", code));
-    const double now_ns = Sum(accounts).time_ns;
+    NPUKIT_RETURN_IF_ERROR(CheckDrop(left_ns - Sum(accounts).time_ns, total.time_ns, code));
+    const double now_ns = std::min(Sum(accounts).time_ns, left_ns);
     const double drop_ns = left_ns - now_ns;
-    NPUKIT_RETURN_IF_ERROR(CheckDrop(drop_ns, code));
     r.causes.push_back({code, drop_ns / 1e6, total.kind, share(drop_ns), MostOf(payers, after)});
     left_ns = now_ns;
     payers = std::move(after);
@@ -105,8 +106,9 @@ Status FillCauses(const Subject& s, report::Explain& r) {
                             s.pricer.Price(s.profile, target::Relief().With(cause)));
     const double drop_ns = total.time_ns - without.time_ns;
     const std::string code(target::CauseName(cause));
-    NPUKIT_RETURN_IF_ERROR(CheckDrop(drop_ns, code));
-    r.what_if.push_back({std::string(Change(cause)), code, drop_ns / 1e6, total.kind, {}});
+    NPUKIT_RETURN_IF_ERROR(CheckDrop(drop_ns, total.time_ns, code));
+    r.what_if.push_back(
+        {std::string(Change(cause)), code, std::max(0.0, drop_ns) / 1e6, total.kind, {}});
   }
   return OkStatus();
 }

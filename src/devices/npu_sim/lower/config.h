@@ -21,8 +21,8 @@ struct Config {
   std::int32_t accumulator_bytes() const { return accumulator_bits / 8; }
 };
 
-// kNotFound: the profile has no NPU or lacks a fact; kInvalidArgument: a size that is no multiple
-// of a fractal.
+// kNotFound: the profile has no NPU or lacks a fact; kInvalidArgument: a size or width
+// no buffer has.
 Result<Config> ReadConfig(const target::Profile& profile);
 
 }  // namespace npukit::devices::npu_sim

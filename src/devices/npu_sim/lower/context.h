@@ -139,6 +139,8 @@ void ForEachTileGroup(std::int64_t n0, std::int64_t t0, std::int64_t n1, std::in
 // Narrowing to an operand word: values are bounded by Context (buffers below 2 GiB), so losing bits
 // is our bug.
 std::int32_t Word(std::int64_t v);
+// An address in one of the core's buffers.
+inline npu::Place On(npu::Mem mem, std::int64_t addr) { return {mem, 0, Word(addr), {0, 0}}; }
 
 // The bias of a node (input 2), when it has one that is constant; null otherwise.
 const tensor::Value* ConstantBias(const ir::Graph& g, const ir::Node& n);

@@ -81,7 +81,7 @@ struct ConvProblem {
   // of dst.
   std::int64_t dst_image = 0, dst_first = 0, dst_row = 0, dst_column = 1;
 };
-// The tiling that the model finds fastest among those that fit; `first` fits. Outside any task.
+// The tiling that the model finds fastest among those that fit; `first` fits.
 ConvTiling SearchConvTiling(Context& c, const ConvProblem& p, const ConvTiling& first);
 // Emits the groups of one convolution into the open task.
 void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t);

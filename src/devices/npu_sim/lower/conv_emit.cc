@@ -9,13 +9,6 @@
 namespace npukit::devices::npu_sim {
 namespace {
 
-npu::Place On(npu::Mem mem, std::int64_t addr) {
-  npu::Place p;
-  p.mem = mem;
-  p.addr = Word(addr);
-  return p;
-}
-
 // Which pieces of an operand the halves of L0A or L0B hold, so that none is loaded twice in a row.
 class Pieces {
  public:
@@ -54,15 +47,15 @@ class ConvEmitter {
     resident_channels_ = !t.resident_map && channels <= b.ub_bytes / 8 &&
                          p.steps.UbBytes(t.n1, t.m) <= b.ub_bytes - channels;
     channels_at_ = resident_channels_ ? b.ub_bytes - channels : b.ub_bytes;
-    l1_end_ = b.l1_bytes;
-    // Biases that accumulators start from: all of them at the end of L1, or, where tiles go along
-    // the channels, those of a tile.
-    if (p.cube_bias >= 0 && !t.resident_map) l1_end_ -= g_.out_blocks() * kLanes * 4;
     if (t.resident_weights) {
       l1_free_ = g_.k1() * g_.out_blocks() * npu::kFractalBytes;
     } else if (t.resident_map) {
       l1_free_ = g_.height * g_.width * g_.in_blocks() * npu::kBlockBytes;
     }
+    // Biases that accumulators start from: all of them stay in L1, or, where tiles go along the
+    // channels, those of a tile.
+    bias_at_ = l1_free_;
+    if (p.cube_bias >= 0 && !t.resident_map) l1_free_ += g_.out_blocks() * kLanes * 4;
   }
 
   // What a core loads once; `v` and `h` are all of the map when that is part of it.
@@ -77,7 +70,7 @@ class ConvEmitter {
       }
     }
     if (p_.cube_bias >= 0 && !t_.resident_map)
-      LoadChannels(p_.cube_bias, 0, g_.out_blocks(), On(npu::kL1, l1_end_), 0);
+      LoadChannels(p_.cube_bias, 0, g_.out_blocks(), On(npu::kL1, bias_at_), 0);
   }
 
   // A tile: `v` x `h` output positions, `n_count` blocks of output channels from n_begin and, for
@@ -87,10 +80,8 @@ class ConvEmitter {
     Begin(v, h);
     n_step_ = n_step;
     bias_first_ = 0;
-    bias_at_ = l1_end_;
     if (p_.cube_bias >= 0 && t_.resident_map) {
       bias_first_ = n_begin;
-      bias_at_ = l1_free_;
       LoadChannels(p_.cube_bias, n_begin, n_count, On(npu::kL1, bias_at_), n_step);
     }
     const std::int64_t chunks = CeilDiv(g_.in_blocks(), t_.chunk);
@@ -148,11 +139,12 @@ class ConvEmitter {
         t_.resident_map ? 0 : v.in_size * h.in_size * t_.chunk * npu::kBlockBytes;
     const std::int64_t weights = t_.resident_weights ? 0 : t_.chunk * g_.taps() * t_.n1 * fractal;
     const bool chunked = t_.chunk < g_.in_blocks();
-    const std::int64_t maps = chunked && l1_free_ + 2 * (map + weights) <= l1_end_ ? 2 : 1;
+    const std::int64_t maps =
+        chunked && l1_free_ + 2 * (map + weights) <= c_.config.buffers.l1_bytes ? 2 : 1;
     map_ = Halves(l1_free_, maps == 2 ? map : map + 1, l1_free_ + maps * map, 32);
     const std::int64_t biases = p_.cube_bias >= 0 && t_.resident_map ? t_.n_tile * kLanes * 4 : 0;
     const std::int64_t after = l1_free_ + maps * map + biases;
-    const std::int64_t slots = after + 2 * weights <= l1_end_ ? 2 : 1;
+    const std::int64_t slots = after + 2 * weights <= c_.config.buffers.l1_bytes ? 2 : 1;
     weights_ = Halves(after, slots == 2 ? weights : weights + 1, after + slots * weights, 32);
   }
 
@@ -353,7 +345,6 @@ class ConvEmitter {
   bool resident_channels_ = false;
   std::int64_t channels_at_ = 0;               // end of UB's tiles
   std::int64_t l1_free_ = 0;                   // end of what is resident in L1 from its beginning
-  std::int64_t l1_end_ = 0;                    // begin of what is resident at its end
   std::int64_t bias_at_ = 0, bias_first_ = 0;  // the accumulators' biases, from which block on
   std::int64_t n_step_ = 0;
   Pieces a_{Halves()}, b_{Halves()};
@@ -369,9 +360,12 @@ void EmitConv(Context& c, const ConvProblem& p, const ConvTiling& t) {
   const auto horizontal =
       AxisRuns(g.width, g.out_width, t.columns, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left);
   const std::int64_t all = g.out_blocks();
+  // What stays does not depend on the image: a map stays only where there is one.
+  NPUKIT_CHECK(!t.resident_map || g.images == 1);
+  const npu::Code prologue =
+      c.EmitStretch([&] { ConvEmitter(c, p, t, 0).Prologue(vertical[0], horizontal[0]); });
   for (std::int64_t image = 0; image < g.images; ++image) {
     ConvEmitter e(c, p, t, image);
-    const npu::Code prologue = c.EmitStretch([&] { e.Prologue(vertical[0], horizontal[0]); });
     if (t.resident_map) {
       // Tiles along the output channels; the last one apart, since only it ends at the last block.
       NPUKIT_CHECK(vertical.size() == 1 && horizontal.size() == 1);

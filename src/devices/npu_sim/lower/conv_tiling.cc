@@ -142,8 +142,11 @@ std::string KeyOf(const Config& config, const ConvProblem& p) {
         g.kernel_h, g.kernel_w, g.stride_h, g.stride_w, g.dilation_h, g.dilation_w, g.pad_top,
         g.pad_left, p.src.plane_rows, p.dst.plane_rows, p.steps.UbBytes(1, 1)})
     key += Cat(" ", v);
-  for (const Step& s : p.steps.steps)
-    key += Cat(" ", s.op->name, ":", static_cast<int>(s.kind), ":", s.source.at.mem);
+  key += Cat(" ", p.steps.wide, p.steps.needs_temp, p.steps.dirty_padding);
+  for (const Step& s : p.steps.steps) {
+    key += Cat(" ", s.op->name, ":", static_cast<int>(s.kind), ":", s.source.at.mem, ":",
+               s.source.plane_rows, ":", s.swapped, ":", s.scalar);
+  }
   return key;
 }
 

@@ -12,13 +12,6 @@
 namespace npukit::devices::npu_sim {
 namespace {
 
-npu::Place OnUb(std::int64_t addr) {
-  npu::Place p;
-  p.mem = npu::kUb;
-  p.addr = Word(addr);
-  return p;
-}
-
 // Bytes of UB: the result with its steps' room, the padded map, weights, bias.
 std::int64_t UbNeed(const ConvGeometry& g, const StepsPlan& steps, std::int64_t blocks,
                     std::int64_t rows, std::int64_t columns) {
@@ -97,7 +90,7 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
         w.src.index = p.weight;
         w.src.addr = Word(block_begin * g.taps() * npu::kBlockBytes);
         w.src.step[0] = Word(blocks * g.taps() * npu::kBlockBytes);
-        w.dst = OnUb(weights);
+        w.dst = On(npu::kUb, weights);
         w.bytes = Word(blocks * g.taps() * npu::kBlockBytes);
         c.Emit(w);
       }
@@ -107,7 +100,7 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
         b.src.index = p.bias;
         b.src.addr = Word(block_begin * kLanes * 4);
         b.src.step[0] = Word(blocks * kLanes * 4);
-        b.dst = OnUb(bias);
+        b.dst = On(npu::kUb, bias);
         b.bytes = Word(blocks * kLanes * 4);
         c.Emit(b);
       }
@@ -123,7 +116,7 @@ void EmitWindow(Context& c, const WindowProblem& p, const WindowTiling& t) {
             Word(p.src.at.addr + block_begin * p.src.plane_bytes() + row * npu::kBlockBytes);
         m.src.step[0] = Word(blocks * p.src.plane_bytes());
         m.src.step[1] = Word(v.in_step * g.width * npu::kBlockBytes);
-        m.dst = OnUb(map + (v.pad * map_w + h.pad) * npu::kBlockBytes);
+        m.dst = On(npu::kUb, map + (v.pad * map_w + h.pad) * npu::kBlockBytes);
         m.count[1] = Word(blocks);
         m.count[2] = Word(in_h);
         m.src_stride[1] = blocks == 1 ? 0 : Word(p.src.plane_bytes());

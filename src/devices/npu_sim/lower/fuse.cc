@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "devices/npu_sim/lower/context.h"
+#include "devices/npu_sim/model/accesses.h"
 #include "devices/npu_sim/model/model.h"
 #include "devices/npu_sim/model/plan.h"
 
@@ -90,10 +92,18 @@ std::uint64_t Instructions(const npu::Program& p, npu::Code code) {
   return n;
 }
 
-// First and last task that touch a buffer, and the first that writes it.
+// A longer chain gains nothing that two do not, and every extension is built anew.
+constexpr std::size_t kMostTasks = 24;
+
+// The tasks that read and that write a buffer, in order.
 struct Life {
-  std::int32_t first = -1, last = -1, first_write = -1;
+  std::vector<std::size_t> reads, writes;
 };
+// Is one of `tasks` in [begin, end)?
+bool AnyIn(const std::vector<std::size_t>& tasks, std::size_t begin, std::size_t end) {
+  const auto it = std::lower_bound(tasks.begin(), tasks.end(), begin);
+  return it != tasks.end() && *it < end;
+}
 
 // What a chain keeps of a value in L1.
 struct Resident {
@@ -112,7 +122,11 @@ class Chain {
  public:
   Chain(const Config& config, const std::vector<std::int64_t>& buffer_bytes,
         const std::vector<Life>& lives, const npu::Program& from)
-      : config_(config), buffer_bytes_(buffer_bytes), lives_(lives), from_(from) {}
+      : config_(config),
+        buffer_bytes_(buffer_bytes),
+        lives_(lives),
+        from_(from),
+        plans_(from.tasks.size()) {}
 
   // Straight code of tasks [begin, end); false where it cannot be.
   bool Build(std::size_t begin, std::size_t end) {
@@ -147,56 +161,27 @@ class Chain {
   // Values that one task of the chain writes and a later one reads: from the end of L1 downwards.
   bool PlaceValues(std::size_t begin, std::size_t end) {
     values_.clear();
-    const auto first = static_cast<std::int32_t>(begin), last = static_cast<std::int32_t>(end) - 1;
     std::int64_t at = from_.buffers.l1_bytes / kAlign * kAlign;
     for (std::size_t b = 0; b < lives_.size(); ++b) {
       const Life& l = lives_[b];
-      if (l.last < first || l.first > last) continue;
-      if (l.first_write < first) {
-        // Written in part before: its tasks may write more of it, or read it, but not both.
-        const std::int32_t written = NextTouch(b, first - 1, true);
-        if (written <= last && NextTouch(b, written, false) <= last) return false;
-        continue;
-      }
-      // Read only after the chain: it goes to DRAM as ever.
-      if (l.last == l.first_write || NextTouch(b, l.first_write, false) > last) continue;
+      // A tile never reads DRAM that its task writes.
+      if (!AnyIn(l.writes, begin, end) || !AnyIn(l.reads, begin, end)) continue;
+      if (l.writes.front() < begin) return false;  // in part it is in DRAM already
       at = (at - buffer_bytes_[b]) / kAlign * kAlign;
       if (at <= 0) return false;
-      values_[static_cast<std::int32_t>(b)] = {at, l.last > last};
+      const std::size_t last =
+          l.reads.empty() ? l.writes.back() : std::max(l.reads.back(), l.writes.back());
+      values_[static_cast<std::int32_t>(b)] = {at, last >= end};
     }
     l1_end_ = at;
     return true;
   }
 
-  // The first task after `task` that touches a buffer, or only one that writes it.
-  std::int32_t NextTouch(std::size_t buffer, std::int32_t task, bool write) const {
-    for (auto t = static_cast<std::size_t>(task) + 1; t < from_.tasks.size(); ++t) {
-      bool touched = false;
-      ForEachCopy(from_.tasks[t], [&](const npu::Copy& x) {
-        for (const npu::Place* p : {&x.src, &x.dst}) {
-          if (p->mem != npu::kWorkspace || (write && p != &x.dst)) continue;
-          touched = touched || p->index == static_cast<std::int32_t>(buffer);
-        }
-      });
-      if (touched) return static_cast<std::int32_t>(t);
-    }
-    return static_cast<std::int32_t>(from_.tasks.size());
-  }
-
-  template <class F>
-  void ForEachCopy(const npu::Task& task, F&& f) const {
-    for (const npu::Group& g : task.groups) {
-      for (const npu::Code& code : {g.prologue, g.body}) {
-        npu::ForEach(from_, code, [&](const auto& x) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(x)>, npu::Copy>) f(x);
-        });
-      }
-    }
-  }
-
   bool AddTask(std::size_t t, bool high) {
     const npu::Task& task = from_.tasks[t];
-    const npu::TaskPlan plan = npu::PlanTask(from_, task);
+    std::optional<npu::TaskPlan>& planned = plans_[t];
+    if (!planned) planned = npu::PlanTask(from_, task);
+    const npu::TaskPlan& plan = *planned;
     // How far the task reaches into each buffer, with a part for every tile at once.
     std::array<std::int64_t, npu::kBufferCount> end{};
     for (std::size_t g = 0; g < task.groups.size(); ++g) {
@@ -347,9 +332,18 @@ class Chain {
     std::erase_if(aliases_,
                   [&](const Alias& a) { return a.begin < begin + bytes && begin < a.end(); });
   }
-  const Alias* AliasAt(std::int64_t address) const {
-    for (const Alias& a : aliases_) {
-      if (address >= a.begin && address < a.end()) return &a;
+  // The alias that all of a read of L1 lies in. `good` is false when only a part of it does.
+  template <class T>
+  const Alias* AliasOf(const T& x, bool* good) const {
+    std::array<std::int32_t, 1 + sizeof(T) / 4> words{npu::HeaderWord<T>()};
+    std::memcpy(&words[1], &x, sizeof(T));
+    for (const npu::Access& read : npu::AccessesOf(words.data(), config_.accumulator_bytes())) {
+      if (read.buffer != npu::BufferOf(npu::kL1)) continue;
+      for (const Alias& a : aliases_) {
+        if (read.end <= a.begin || a.end() <= read.begin) continue;
+        *good = a.begin <= x.src_addr && read.end <= a.end();
+        return &a;
+      }
     }
     return nullptr;
   }
@@ -359,8 +353,9 @@ class Chain {
   // Reads of L1 that meet an alias go to the value, and a step of a plane becomes the value's.
   // False: they need the planes as they would have been.
   bool Redirect(npu::Load3d& x) const {
-    const Alias* a = AliasAt(x.src_addr);
-    if (a == nullptr) return true;
+    bool good = true;
+    const Alias* a = AliasOf(x, &good);
+    if (a == nullptr || !good) return good;
     const std::int64_t map = std::int64_t{x.height} * x.width * npu::kBlockBytes;
     if (map != a->plane || (a->planes > 1 && x.src_c1_stride != a->plane)) return false;
     x.src_addr = Moved(*a, x.src_addr);
@@ -368,8 +363,9 @@ class Chain {
     return true;
   }
   bool Redirect(npu::Load2d& x) const {
-    const Alias* a = AliasAt(x.src_addr);
-    if (a == nullptr) return true;
+    bool good = true;
+    const Alias* a = AliasOf(x, &good);
+    if (a == nullptr || !good) return good;
     std::int64_t within = npu::kFractalBytes;  // reached in the first plane
     for (int i = 0; i < 2; ++i) {
       if (x.count[i] == 1 || x.src_stride[i] == a->plane) continue;
@@ -387,6 +383,7 @@ class Chain {
   const std::vector<std::int64_t>& buffer_bytes_;
   const std::vector<Life>& lives_;
   const npu::Program& from_;
+  std::vector<std::optional<npu::TaskPlan>> plans_;
   npu::Program out_;
   std::map<std::int32_t, Resident> values_;
   std::vector<Alias> aliases_;
@@ -400,7 +397,6 @@ void FuseChains(const Config& config, const std::vector<std::int64_t>& buffer_by
   std::vector<Life> lives(buffer_bytes.size());
   std::vector<std::uint64_t> sizes;
   for (std::size_t t = 0; t < program.tasks.size(); ++t) {
-    const auto at = static_cast<std::int32_t>(t);
     std::uint64_t size = 0;
     for (const npu::Group& g : program.tasks[t].groups) {
       size +=
@@ -411,9 +407,8 @@ void FuseChains(const Config& config, const std::vector<std::int64_t>& buffer_by
             for (const npu::Place* p : {&x.src, &x.dst}) {
               if (p->mem != npu::kWorkspace) continue;
               Life& l = lives[static_cast<std::size_t>(p->index)];
-              if (l.first < 0) l.first = at;
-              l.last = at;
-              if (p == &x.dst && l.first_write < 0) l.first_write = at;
+              std::vector<std::size_t>& tasks = p == &x.dst ? l.writes : l.reads;
+              if (tasks.empty() || tasks.back() != t) tasks.push_back(t);
             }
           }
         });
@@ -445,17 +440,22 @@ void FuseChains(const Config& config, const std::vector<std::int64_t>& buffer_by
     }
     out.tasks.push_back(std::move(task));
   };
+  Chain chain(config, buffer_bytes, lives, program);
+  std::vector<double> alone(program.tasks.size(), -1);
+  const auto cycles_of = [&](std::size_t t) {
+    if (alone[t] < 0) alone[t] = npu::TaskCycles(program, program.tasks[t], config.rates);
+    return alone[t];
+  };
   for (std::size_t begin = 0; begin < program.tasks.size();) {
     std::optional<npu::Program> best;
     std::size_t end = begin + 1;
-    double cycles = npu::TaskCycles(program, program.tasks[begin], config.rates);
+    double cycles = cycles_of(begin);
     std::uint64_t size = sizes[begin];
-    Chain chain(config, buffer_bytes, lives, program);
-    while (end < program.tasks.size() && size + sizes[end] <= kMostInstructions) {
+    while (end < program.tasks.size() && end - begin < kMostTasks &&
+           size + sizes[end] <= kMostInstructions) {
       if (!chain.Build(begin, end + 1)) break;
       const double together = chain.Cycles();
-      const double apart =
-          cycles + dispatch + npu::TaskCycles(program, program.tasks[end], config.rates);
+      const double apart = cycles + dispatch + cycles_of(end);
       if (together >= apart) break;
       best = chain.program();
       cycles = together;

@@ -47,6 +47,7 @@ Status LowerGroupConv(Context& c, const ir::Node& n) {
   const tensor::Value& w = *c.graph.constant(n.inputs[1]);  // [O, I / group, kh, kw]
   const tensor::Value* bias = ConstantBias(c.graph, n);
   const std::int64_t in = whole.channels / group, out = whole.out_channels / group;
+  std::optional<ConvTiling> best;  // parts are alike
   c.BeginTask(n.name);
   for (std::int64_t part = 0; part < plan.parts; ++part) {
     ConvProblem p;
@@ -77,7 +78,8 @@ Status LowerGroupConv(Context& c, const ir::Node& n) {
       own_bias = tensor::Value::FromVector(tensor::DType::kF32, {g.out_channels}, own);
     }
     NPUKIT_RETURN_IF_ERROR(AddBiasAndRelu(c, p, own_bias ? &*own_bias : nullptr));
-    EmitConv(c, p, t);
+    if (!best) best = SearchConvTiling(c, p, t);
+    EmitConv(c, p, *best);
   }
   c.EndTask(static_cast<std::uint64_t>(whole.macs() / group));
   return OkStatus();

@@ -8,13 +8,6 @@
 namespace npukit::devices::npu_sim {
 namespace {
 
-npu::Place On(npu::Mem mem, std::int64_t addr) {
-  npu::Place p;
-  p.mem = mem;
-  p.addr = Word(addr);
-  return p;
-}
-
 Status LowerWithWeights(Context& c, const ir::Node& n, const MatMulShape& s, StepsPlan steps) {
   ConvProblem p;
   p.name = n.name;

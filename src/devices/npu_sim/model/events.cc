@@ -80,6 +80,7 @@ class Engine {
     cores_.assign(static_cast<std::size_t>(options_.cores), Core());
     dram_free_ = 0;
     turn_ = 0;
+    spans_.clear();
     times_ = TaskTimes();
     period_stalls_.assign(plan_.groups.size(), Stalls{});
     std::size_t left = 0;
@@ -102,6 +103,7 @@ class Engine {
   }
 
   const TaskTimes& times() const { return times_; }
+  const std::vector<EventSpan>& spans() const { return spans_; }
   // Stalls in the tiles after `look - kPeriod` up to `look` of a group, when asked for beforehand.
   void LookAt(const std::vector<std::uint32_t>& look) { look_ = look; }
   const Stalls& period_stalls(std::size_t group) const { return period_stalls_[group]; }
@@ -161,14 +163,19 @@ class Engine {
                   const std::function<Duration(const Planned&)>& duration) const {
     Stretch s;
     s.code = &code;
-    std::array<std::array<std::int32_t, kQueueCount>, kBufferCount> last;
+    // The last of each queue, and the last DRAM read: its bytes come after later instructions of
+    // its queue are done.
+    std::array<std::array<std::int32_t, kQueueCount + 1>, kBufferCount> last;
     for (auto& l : last) l.fill(-1);
     for (std::size_t i = 0; i < code.size(); ++i) {
       s.durations.push_back(duration(code[i]));
       const std::size_t q = QueueOf(code[i]);
       s.by_queue[q].push_back(static_cast<std::int32_t>(i));
-      for (const Access& a : code[i].accesses)
-        last[static_cast<std::size_t>(a.buffer)][q] = static_cast<std::int32_t>(i);
+      for (const Access& a : code[i].accesses) {
+        auto& l = last[static_cast<std::size_t>(a.buffer)];
+        l[q] = static_cast<std::int32_t>(i);
+        if (code[i].dram_read) l[kQueueCount] = static_cast<std::int32_t>(i);
+      }
     }
     for (std::size_t b = 0; b < kBufferCount; ++b) {
       for (const std::int32_t i : last[b]) {
@@ -239,13 +246,10 @@ class Engine {
     };
     for (std::uint32_t g = 0; g < tiles.size(); ++g) {
       const std::uint32_t n = tiles[g][c];
-      if (n == 0) continue;
       const GroupPlan& group = plan_.groups[g];
-      if (group.prologue.empty()) {
-        prologue_at = -1;
-      } else if (!group.shares_prologue || prologue_at < 0) {
-        add(g, true, 0);
-      }
+      if (!group.shares_prologue) prologue_at = -1;
+      if (n == 0) continue;
+      if (!group.prologue.empty() && prologue_at < 0) add(g, true, 0);
       for (std::uint32_t i = 0; i < n; ++i) add(g, false, i);
     }
     for (Cursor& cursor : core.cursor) cursor = {};
@@ -321,9 +325,11 @@ class Engine {
     return next.slot == slot && next.at == at;
   }
 
-  static std::int32_t LastConflict(const Stretch& s, std::size_t queue, const Access& a) {
+  static std::int32_t LastConflict(const Stretch& s, std::size_t queue, const Access& a,
+                                   bool dram_read) {
     const auto& list = s.by_queue[queue];
     for (auto it = list.rbegin(); it != list.rend(); ++it) {
+      if (dram_read && !(*s.code)[static_cast<std::size_t>(*it)].dram_read) continue;
       for (const Access& b : (*s.code)[static_cast<std::size_t>(*it)].accesses) {
         if (b.Conflicts(a)) return *it;
       }
@@ -379,11 +385,13 @@ class Engine {
       for (const Access& a : x.accesses) {
         if ((after.parts >> a.buffer & 1) != 0) {
           for (std::size_t p = 0; p < kQueueCount; ++p) {
-            const std::int32_t j = LastConflict(others, p, a);
-            if (j < 0) continue;
-            const double end = core.ends[other.first + static_cast<std::size_t>(j)];
-            if (end == kNotYet) return false;
-            hold(end, Wait::kRoom, p);
+            for (const bool dram_read : {false, true}) {
+              const std::int32_t j = LastConflict(others, p, a, dram_read);
+              if (j < 0) continue;
+              const double end = core.ends[other.first + static_cast<std::size_t>(j)];
+              if (end == kNotYet) return false;
+              hold(end, Wait::kRoom, p);
+            }
           }
         }
         if ((after.buffers >> a.buffer & 1) == 0) continue;
@@ -424,8 +432,8 @@ class Engine {
       dram_starts_[slot.first + static_cast<std::size_t>(at)] = dram_start;
     }
     if (options_.span) {
-      options_.span({static_cast<int>(c), static_cast<Queue>(q), x.words, start, end, dram_start,
-                     d.dram > 0 ? end : dram_start});
+      spans_.push_back({static_cast<int>(c), static_cast<Queue>(q), x.words, start, end, dram_start,
+                        d.dram > 0 ? end : dram_start});
     }
     ++cursor.at;
     return true;
@@ -439,6 +447,7 @@ class Engine {
   double dram_free_ = 0;
   std::size_t turn_ = 0;
   TaskTimes times_;
+  std::vector<EventSpan> spans_;
   std::vector<std::uint32_t> look_;
   std::vector<Stalls> period_stalls_;
   bool keep_dram_starts_ = false;
@@ -480,7 +489,8 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
     first += n;
   }
   Engine engine(plan, duration, options);
-  std::vector<std::uint32_t> window(groups.size(), kWindow);
+  const auto first_window = options.span ? static_cast<std::uint32_t>(kMostTilesRun) : kWindow;
+  std::vector<std::uint32_t> window(groups.size(), first_window);
   for (;;) {
     std::vector<std::vector<std::uint32_t>> run(groups.size());
     std::vector<std::uint64_t> periods(groups.size());
@@ -530,12 +540,16 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
     if (again) continue;
     times.cycles += more;
     engine.AddBusy(all, times);
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      times.spans_left_out += periods[g] * kPeriod * cores * plan.groups[g].body.size();
+    for (const EventSpan& span : engine.spans()) options.span(span);
     return times;
   }
 }
 
-std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group) {
-  constexpr std::uint32_t kTiles = 10, kLook = 5;
+std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group, bool single) {
+  // A tile among many: the fifth of ten.
+  const std::uint32_t kTiles = single ? 1 : 10, kLook = single ? 0 : 5;
   std::vector<GroupPlan::Turn> turns;
   for (const Planned& x : group.body) {
     if (x.dram_write) turns.emplace_back();

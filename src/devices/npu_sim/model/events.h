@@ -40,13 +40,15 @@ struct TaskTimes {
   std::array<double, kQueueCount> busy{};  // of the busiest core
   double dram_busy = 0;
   Stalls stalls{};
+  std::uint64_t spans_left_out = 0;  // instructions of tiles that were counted, not run
 };
 
 struct EventOptions {
   int cores = 1;
   bool fixpipe = false;
   double issue_cycles = 0;
-  std::function<void(const EventSpan&)> span;  // may be empty; with it every tile is run
+  // May be empty. With it loops of up to kMostTilesRun tiles are run whole.
+  std::function<void(const EventSpan&)> span;
 };
 
 // A loop that has not settled after so many tiles of a core goes on as it went so far.
@@ -59,6 +61,6 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
 
 // When a group's writes take their turns on a machine of middling rates without contention: the
 // order that the plan then fixes.
-std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group);
+std::vector<GroupPlan::Turn> NaturalTurns(const GroupPlan& group, bool single);
 
 }  // namespace npukit::npu

@@ -139,6 +139,51 @@ TEST(Events, OneBufferMeansNoOverlap) {
   EXPECT_NEAR(TaskCycles(p, task, r), 100 * (1220 + 55 + 220), kTolerance);
 }
 
+// The bytes of a DRAM read come later than the instructions behind it on its queue are done.
+TEST(Events, NobodyReadsDramBytesBeforeTheyAreThere) {
+  Copy near;  // L1 to UB, on the queue of the load before it
+  near.src = {kL1, 0, 0, {0, 0}};
+  near.dst = {kUb, 0, 8192, {0, 0}};
+  near.bytes = 1280;
+  {
+    Program p = Empty();
+    p.Emit(Load(kUb, 0, 3200));
+    p.Emit(near);
+    p.Emit(Binary{.dst_addr = 16384, .src0_addr = 0, .src1_addr = 8192, .len = 640});
+    const Task task{"operands", {{1, 1, {}, p.CodeSince(0)}}, 0};
+    // 20 + 100, then 1000 until the first operand is there, whatever came behind it.
+    EXPECT_NEAR(TaskCycles(p, task, SmallChip()), 1120 + 5 + 10, kTolerance);
+  }
+  {
+    Program p = Empty();
+    p.Emit(Load(kL1, 0, 3200));
+    p.Emit(near);
+    const Task task{"same queue", {{1, 1, {}, p.CodeSince(0)}}, 0};
+    EXPECT_NEAR(TaskCycles(p, task, SmallChip()), 1120 + 20 + 10, kTolerance);
+  }
+}
+
+// One tile, then three that share its prologue, on two cores: the core that had no tile of the
+// first group runs the prologue too.
+TEST(Events, EveryCoreWithTilesRunsASharedPrologue) {
+  Program p = Empty();
+  Rates r = SmallChip();
+  r.cores = 2;
+  r.dram_latency_cycles = 0;
+  Copy w = Load(kL1, 0, 32000);
+  w.src.mem = kWeight;
+  w.src.step[0] = 0;
+  p.Emit(w);
+  const Code prologue = p.CodeSince(0);
+  const std::size_t begin = p.code.size();
+  p.Emit(Unary{.op = UnaryOp::kExp, .len = 64});
+  const Code body = p.CodeSince(begin);
+  const Task task{"t", {{1, 1, prologue, body}, {3, 1, prologue, body}}, 0};
+  const target::Estimate e = EstimateTask(p, task, r);
+  EXPECT_EQ(e.bytes.at("dram_read"), 2 * 32000);
+  EXPECT_NEAR(e.time_ns, 20 + 2 * 1000, kTolerance);  // one after the other: DRAM is shared
+}
+
 TEST(Events, IssueBoundsManySmallInstructions) {
   Program p = Empty();
   Rates r = SmallChip();
@@ -178,18 +223,21 @@ Program RandomProgram(Random& rnd, Task* task) {
   p.buffers.l1_bytes = static_cast<std::uint32_t>(rnd.Int(100000, 1 << 20));
   p.buffers.ub_bytes = static_cast<std::uint32_t>(rnd.Int(40000, 1 << 18));
   double macs = 0;
-  for (int g = rnd.Int(1, 3); g > 0; --g) {
+  for (int g = rnd.Int(1, 4); g > 0; --g) {
     Group group;
     group.tiles0 = static_cast<std::uint32_t>(rnd.Int(1, rnd.Int(0, 3) == 0 ? 300 : 12));
     std::size_t begin = p.code.size();
-    const bool resident = rnd.Int(0, 1) == 1;
-    if (resident) {
+    // Groups in a row may share a prologue.
+    const bool shared =
+        !task->groups.empty() && task->groups.back().prologue.count > 0 && rnd.Int(0, 1) == 1;
+    const bool resident = shared || rnd.Int(0, 1) == 1;
+    if (resident && !shared) {
       Copy w = Load(kL1, 65536, 512 * rnd.Int(1, 32));
       w.src.mem = kWeight;
       w.src.step[0] = 0;
       p.Emit(w);
     }
-    group.prologue = p.CodeSince(begin);
+    group.prologue = shared ? task->groups.back().prologue : p.CodeSince(begin);
     begin = p.code.size();
     p.Emit(Load(kL1, 0, 32 * rnd.Int(16, 1024)));
     const int pieces = rnd.Int(1, 4), k = rnd.Int(1, 8), n1 = rnd.Int(1, 4), m = rnd.Int(1, 64);

@@ -147,6 +147,7 @@ TaskTimes Times(const Program& program, const Task& task, const Rates& r, target
 struct Priced {
   target::Estimate estimate;
   std::string_view kind;
+  std::uint64_t spans_left_out = 0;
 };
 
 Priced Price(const Program& program, const Task& task, const Rates& r, target::Relief relief,
@@ -161,6 +162,7 @@ Priced Price(const Program& program, const Task& task, const Rates& r, target::R
   if (priced.kind == "layout" && relief.has(Cause::kLayout)) return priced;
   const TaskTimes times = Times(program, task, r, relief, CubeFill(task, work), span);
 
+  priced.spans_left_out = times.spans_left_out;
   e.time_ns = times.cycles / r.clock_ghz + dispatch_us * 1e3;
   e.busy_ns["dram"] = times.dram_busy / r.clock_ghz;
   for (int q = 1; q < kQueueCount; ++q) {  // the scalar queue only hands out
@@ -265,10 +267,11 @@ Result<target::Account> AccountProgram(const Program& program, const target::Pro
     }
     Priced priced = Price(program, task, r, relief, add);
     t.kind = priced.kind;
+    if (spans) account.spans_left_out += priced.spans_left_out;
     t.estimate = std::move(priced.estimate);
     const double peak = r.peak_macs() * r.clock_ghz;  // per ns
     const auto macs = static_cast<double>(task.macs);
-    if (t.estimate.time_ns > 0) t.utilisation = std::min(1.0, macs / (peak * t.estimate.time_ns));
+    if (t.estimate.time_ns > 0) t.utilisation = macs / (peak * t.estimate.time_ns);
     t.bound_ns =
         std::max(macs / peak, static_cast<double>(task.compulsory_bytes) / r.dram_gbytes_per_s);
     total += t.estimate;

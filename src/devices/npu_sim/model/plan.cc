@@ -92,11 +92,13 @@ class Touches {
     std::int64_t at = -1;  // -1: none
     bool data = false;
   };
-  // The last instruction of a queue before position `end` that conflicts with `a`.
-  Meeting Last(std::size_t queue, const Access& a, std::size_t end) const {
+  // The last instruction of a queue before position `end` that conflicts with `a`, or the last DRAM
+  // read of the queue that does.
+  Meeting Last(std::size_t queue, const Access& a, std::size_t end, bool dram_read) const {
     const auto& list = lists_[static_cast<std::size_t>(a.buffer)][queue];
     for (auto it = std::lower_bound(list.begin(), list.end(), end); it != list.begin();) {
       const std::size_t i = *--it;
+      if (dram_read && !code_[i].dram_read) continue;
       for (const Access& b : code_[i].accesses) {
         if (b.Conflicts(a)) return {static_cast<std::int64_t>(i), b.write && !a.write};
       }
@@ -110,43 +112,53 @@ class Touches {
 };
 
 // Flags of `code[j]` from instructions before it in its stretch, then from the tiles before, then
-// from the prologue. One flag per queue is enough: queues are in order, so the last one counts.
+// from the prologue. Of one queue the last one counts, since queues are in order; but the bytes of
+// a DRAM read come after the instructions behind it may be done, so the last such read counts too,
+// even of the same queue.
 void AddFlags(const GroupPlan& g, Planned& x, std::size_t j, const Touches& own, bool body,
               std::size_t size, const Touches& prologue, std::size_t prologue_size) {
   for (std::size_t q = 0; q < kQueueCount; ++q) {
-    if (q == static_cast<std::size_t>(x.queue)) continue;
-    const auto last = [&](const Touches& in, std::size_t end, int copies) {
-      Touches::Meeting found;
-      for (const Access& a : x.accesses) {
-        if (copies > 0 && g.copies[static_cast<std::size_t>(a.buffer)] != copies) continue;
-        const Touches::Meeting m = in.Last(q, a, end);
-        if (m.at > found.at) {
-          found = m;
-        } else if (m.at == found.at) {
-          found.data |= m.data;
+    for (const bool dram_read : {false, true}) {
+      if (!dram_read && q == static_cast<std::size_t>(x.queue)) continue;
+      const auto last = [&](const Touches& in, std::size_t end, int copies) {
+        Touches::Meeting found;
+        for (const Access& a : x.accesses) {
+          if (copies > 0 && g.copies[static_cast<std::size_t>(a.buffer)] != copies) continue;
+          const Touches::Meeting m = in.Last(q, a, end, dram_read);
+          if (m.at > found.at) {
+            found = m;
+          } else if (m.at == found.at) {
+            found.data |= m.data;
+          }
+        }
+        return found;
+      };
+      const auto flag = [&](const Touches::Meeting& m, int tiles_back, bool from_prologue) {
+        const Flag f{static_cast<std::int32_t>(m.at), static_cast<std::int8_t>(tiles_back),
+                     from_prologue, m.data && tiles_back == 0};
+        for (const Flag& have : x.flags) {
+          if (have.producer == f.producer && have.tiles_back == f.tiles_back &&
+              have.from_prologue == f.from_prologue)
+            return;
+        }
+        x.flags.push_back(f);
+      };
+      const Touches::Meeting same = last(own, j, 0);
+      if (same.at >= 0) {
+        flag(same, 0, !body);
+      } else if (body) {
+        for (int back = 1; back <= kMostCopies; back *= 2) {
+          const Touches::Meeting m = last(own, size, back);
+          if (m.at < 0) continue;
+          flag(m, back, false);
+          break;
         }
       }
-      return found;
-    };
-    const auto flag = [&](const Touches::Meeting& m, int tiles_back, bool from_prologue) {
-      x.flags.push_back({static_cast<std::int32_t>(m.at), static_cast<std::int8_t>(tiles_back),
-                         from_prologue, m.data && tiles_back == 0});
-    };
-    const Touches::Meeting same = last(own, j, 0);
-    if (same.at >= 0) {
-      flag(same, 0, !body);
-    } else if (body) {
-      for (int back = 1; back <= kMostCopies; back *= 2) {
-        const Touches::Meeting m = last(own, size, back);
-        if (m.at < 0) continue;
-        flag(m, back, false);
-        break;
-      }
+      // What the prologue left: flags of tiles never stand in for its data.
+      if (!body) continue;
+      const Touches::Meeting kept = last(prologue, prologue_size, 0);
+      if (kept.at >= 0) flag(kept, 0, true);
     }
-    // What the prologue left: flags of tiles never stand in for its data.
-    if (!body) continue;
-    const Touches::Meeting kept = last(prologue, prologue_size, 0);
-    if (kept.at >= 0) flag(kept, 0, true);
   }
 }
 
@@ -169,7 +181,7 @@ TaskPlan PlanTask(const Program& program, const Task& task) {
     for (std::size_t j = 0; j < g.body.size(); ++j)
       AddFlags(g, g.body[j], j, own, true, g.body.size(), before, g.prologue.size());
     for (const Planned& x : g.body) g.reads_per_tile += x.dram_read ? 1 : 0;
-    g.writes = NaturalTurns(g);
+    g.writes = NaturalTurns(g, group.tiles0 == 1 && group.tiles1 == 1);
     plan.groups.push_back(std::move(g));
   }
   return plan;

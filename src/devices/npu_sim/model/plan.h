@@ -13,8 +13,8 @@
 
 namespace npukit::npu {
 
-// The consumer waits until the producer is done: the last instruction of its queue whose bytes the
-// consumer touches, one of the two writing.
+// The consumer waits until the producer is done: the last instruction, and the last DRAM read, of
+// its queue whose bytes the consumer touches, one of the two writing.
 struct Flag {
   std::int32_t producer = 0;   // position in its stretch
   std::int8_t tiles_back = 0;  // 0: the same tile; else that many tiles earlier of the same group
