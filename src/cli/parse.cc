@@ -9,6 +9,14 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
+// CLI11's ranges let NaN pass.
+std::string NotNan(const std::string& value) {
+  const std::string low = value.substr(0, 4);
+  return low.find("nan") != std::string::npos || low.find("NaN") != std::string::npos ||
+                 low.find("NAN") != std::string::npos
+             ? "expected a number"
+             : "";
+}
 std::string NotEmpty(const std::string& value) { return value.empty() ? "the name is empty" : ""; }
 
 void AddFlag(CLI::App& app, Flag flag, Options& o) {
@@ -40,6 +48,7 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
       return;
     case Flag::kData:
       app.add_option("--data", o.data_folder, "the folder with table.json and the models")
+          ->check(NotEmpty)
           ->type_name("FOLDER")
           ->required();
       return;
@@ -118,17 +127,20 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
       app.add_option("--budget-ms", o.budget_ms,
                      "measure at least this long after the warm-up; default 1000")
           ->check(CLI::Range(0.0, 3.6e6))
+          ->check(NotNan)
           ->type_name("MS");
       return;
     case Flag::kAgainst:
       app.add_option("--against", o.against,
                      "a folder of NAME.npy with the values of outputs and layers to compare with")
+          ->check(NotEmpty)
           ->type_name("FOLDER");
       return;
     case Flag::kMinCosine:
       app.add_option("--min-cosine", o.min_cosine,
                      "an output whose cosine is less is a finding; default 0.999")
           ->check(CLI::Range(-1.0, 1.0))
+          ->check(NotNan)
           ->type_name("X");
       return;
     case Flag::kInterpret:

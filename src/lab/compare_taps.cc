@@ -98,14 +98,19 @@ Result<Values> RunApart(const Kit& kit, const ir::Graph& g, const compile::Parti
   // One segment per device: nodes no longer wait for each other.
   compile::Partition gathered;
   gathered.verdicts = partition.verdicts;
+  std::vector<int> moved;  // segment before: segment now
   for (const compile::Segment& s : partition.segments) {
     const auto same = std::find_if(gathered.segments.begin(), gathered.segments.end(),
                                    [&](const compile::Segment& o) { return o.device == s.device; });
+    moved.push_back(static_cast<int>(same - gathered.segments.begin()));
     if (same == gathered.segments.end()) {
       gathered.segments.push_back(s);
     } else {
       same->nodes.insert(same->nodes.end(), s.nodes.begin(), s.nodes.end());
     }
+  }
+  for (target::Verdict& v : gathered.verdicts) {
+    if (v.segment >= 0) v.segment = moved[static_cast<std::size_t>(v.segment)];
   }
   return RunPlaced(kit, apart, gathered, fed, options);
 }

@@ -56,10 +56,23 @@ constexpr std::string_view kNpuFacts[] = {
 
 // Things that are counted, or of which there is no half.
 constexpr std::string_view kWhole[] = {
-    "cpu.cores",       "npu.cores",       "npu.cube.k_fp16",         "npu.cube.k_int8",
-    "npu.cube.m_fp16", "npu.cube.m_int8", "npu.cube.n_fp16",         "npu.cube.n_int8",
-    "npu.l0a_bytes",   "npu.l0b_bytes",   "npu.l0c_bytes",           "npu.sram_bytes",
-    "npu.ub_bytes",    "npu.l2_bytes",    "npu.stack.channel_block", "npu.stack.merges_groups",
+    "cpu.cores",
+    "npu.cores",
+    "npu.fixpipe",
+    "npu.cube.k_fp16",
+    "npu.cube.k_int8",
+    "npu.cube.m_fp16",
+    "npu.cube.m_int8",
+    "npu.cube.n_fp16",
+    "npu.cube.n_int8",
+    "npu.l0a_bytes",
+    "npu.l0b_bytes",
+    "npu.l0c_bytes",
+    "npu.sram_bytes",
+    "npu.ub_bytes",
+    "npu.l2_bytes",
+    "npu.stack.channel_block",
+    "npu.stack.merges_groups",
 };
 
 Status Bad(const Profile& p, std::string what) {

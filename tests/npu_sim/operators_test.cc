@@ -186,6 +186,27 @@ constexpr Kind kKinds[] = {
 };
 NPUKIT_NPU_KINDS(NpuOperators, kKinds);
 
+// Nothing to sum, but without its dimension the rows become channels.
+TEST(NpuReduce, TakesALastDimensionOfOne) {
+  Random random(5);
+  const Subject subject = SubjectOf(Chip("kirin9030"));
+  int ran = 0, cases = 0;
+  for (const ops::OpDef* op : {&op::reduce_mean, &op::reduce_sum, &op::reduce_max}) {
+    for (const Dims& dims : {Dims{13, 1}, Dims{4, 5, 1}, Dims{7, 13, 31, 1}, Dims{40, 1}}) {
+      for (const std::int64_t keep : {0, 1}) {
+        Case c(random, subject);
+        const ir::ValueId x = c.In(dims);
+        const std::int64_t axis = static_cast<std::int64_t>(dims.size()) - 1;
+        const ir::ValueId y = c.b.Op(
+            *op, {x}, ir::AttrsOf({{"axes", std::vector<std::int64_t>{axis}}, {"keepdims", keep}}));
+        c.Finish(c.b.Op(op::neg, {y}), kExact, &ran);
+        ++cases;
+      }
+    }
+  }
+  EXPECT_EQ(ran, cases);
+}
+
 // The verdict names the constant that fp16 makes infinite; single numbers stay fp32.
 TEST(NpuVerdict, NamesAConstantThatFp16CannotHold) {
   ir::Builder b;

@@ -224,6 +224,7 @@ double Context::Measure(const std::function<void()>& emit, double more) {
   emit();
   npu::Task task;
   task.groups = std::move(task_groups_);
+  measured_words_ += program.code.size() - begin;
   double cycles = npu::LeastCycles(program, task, config.rates);
   if (cycles < more) cycles = npu::TaskCycles(program, task, config.rates);
   std::swap(open, task_groups_);

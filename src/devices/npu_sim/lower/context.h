@@ -96,6 +96,8 @@ class Context {
   // Cycles that the groups emitted by `emit` take as a task of their own; `more` or larger when it
   // is clear that they take at least that. Leaves nothing behind.
   double Measure(const std::function<void()>& emit, double more);
+  // Words of instructions measured so far: what searches are bounded by.
+  std::uint64_t measured_words() const { return measured_words_; }
   void EndTask(std::uint64_t macs);
   template <class T>
   void Emit(const T& instruction) {
@@ -117,6 +119,7 @@ class Context {
   std::map<ir::ValueId, ir::ValueId> alias_;
   std::map<std::uint64_t, std::vector<std::int32_t>> weight_by_hash_;
   std::vector<std::int64_t> buffer_bytes_;
+  std::uint64_t measured_words_ = 0;
   std::string task_name_;
   std::vector<npu::Group> task_groups_;
 };

@@ -132,6 +132,8 @@ ConvTiling ChooseConvTiling(const Config& config, const ConvGeometry& g, const S
 
 namespace {
 
+constexpr std::uint64_t kMostWords = 2'000'000;  // of a search
+
 // What decides a search: a convolution of the same key is tiled alike.
 std::string KeyOf(const Config& config, const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
@@ -292,7 +294,10 @@ ConvTiling SearchConvTiling(Context& c, const ConvProblem& p, const ConvTiling& 
   }
   ConvTiling best = first;
   double least = c.Measure([&] { EmitConv(c, p, first); }, std::numeric_limits<double>::infinity());
+  // Tiny buffers make long programs of every tiling: then the first few have to do.
+  const std::uint64_t most = c.measured_words() + kMostWords;
   for (const ConvTiling& t : Candidates(c.config, p, first).All()) {
+    if (c.measured_words() > most) break;
     const double cycles = c.Measure([&] { EmitConv(c, p, t); }, least);
     if (cycles < least * 0.999) {
       least = cycles;

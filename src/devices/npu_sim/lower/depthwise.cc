@@ -50,13 +50,15 @@ WindowTiling SearchWindowTiling(Context& c, const WindowProblem& p, const Window
   WindowTiling best = first;
   double least =
       c.Measure([&] { EmitWindow(c, p, first); }, std::numeric_limits<double>::infinity());
-  // Smaller tiles fill and drain sooner, and are more to share among cores.
+  // Smaller tiles fill and drain sooner, and are more to share among cores; where buffers are tiny
+  // they only make long programs.
+  const std::uint64_t most = c.measured_words() + 1'000'000;
   for (const std::int64_t by_rows : {1, 2, 4, 8}) {
     for (const std::int64_t by_blocks : {1, 2, 4}) {
       WindowTiling t = first;
       t.rows = CeilDiv(first.rows, by_rows);
       t.blocks = CeilDiv(first.blocks, by_blocks);
-      if (by_rows * by_blocks == 1) continue;
+      if (by_rows * by_blocks == 1 || c.measured_words() > most) continue;
       const double cycles = c.Measure([&] { EmitWindow(c, p, t); }, least);
       if (cycles >= least * 0.999) continue;
       least = cycles;

@@ -206,7 +206,9 @@ ReduceShape ReduceShapeOf(const ir::Graph& g, const ir::Node& n) {
   }
   if (x.empty()) return s;
   s.channels = x.back();
-  s.over_lanes = mask->back() && x.back() != 1;
+  // One channel need not be summed, but without its dimension rows become channels.
+  const tensor::Dims y = g.value(n.outputs[0]).type.dims();
+  s.over_lanes = mask->back() && (x.back() != 1 || SplitDims(y).channels != 1);
   bool closed = false;  // the run of reduced dimensions has ended
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
     if (x[i] == 1) continue;
