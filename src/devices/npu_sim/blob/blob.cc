@@ -120,8 +120,7 @@ std::vector<std::byte> Pack(const Program& p) {
                           fb::Code(g.body.begin, g.body.count));
     }
     tasks.push_back(fb::CreateTask(b, b.CreateString(t.name.substr(0, kMaxName)),
-                                   b.CreateVectorOfStructs(groups), t.macs,
-                                   t.compulsory_bytes));
+                                   b.CreateVectorOfStructs(groups), t.macs, t.compulsory_bytes));
   }
   const auto blob = fb::CreateBlob(
       b, kBlobVersion, p.accumulator_fp16_bits, p.buffers.l1_bytes, p.buffers.l0a_bytes,

@@ -1,5 +1,5 @@
-// One tile's pieces alternate between two halves of a buffer, so that the next piece comes while the
-// one before is still used.
+// One tile's pieces alternate between two halves of a buffer, so that the next piece comes while
+// the one before is still used.
 #pragma once
 
 #include <cstdint>

@@ -35,15 +35,18 @@ class Normaliser {
       : c_(c), src_(src), dst_(dst), scale_(scale), bias_(bias), epsilon_(epsilon) {}
 
   void Emit(std::int64_t tile_rows) {
+    // What stays lies at the end of UB, so that tiles can share the rest in parts.
+    const std::int64_t channels = src_.blocks() * kLanes * 4;
+    const std::int64_t scale = c_.config.buffers.ub_bytes - 2 * channels, bias = scale + channels;
+    const npu::Code prologue = c_.EmitStretch([&] {
+      LoadChannels(scale_, scale);
+      if (bias_ >= 0) LoadChannels(bias_, bias);
+    });
     ForEachTileGroup(1, 1, src_.rows, tile_rows, [&](const TileGroup& g) {
-      const Layout l = LayOut(src_.blocks(), g.size1);
-      c_.AddGroup(
-          1, g.tiles1,
-          [&] {
-            LoadChannels(scale_, l.scale);
-            if (bias_ >= 0) LoadChannels(bias_, l.bias);
-          },
-          [&] { Body(g, l); });
+      Layout l = LayOut(src_.blocks(), g.size1);
+      l.scale = scale;
+      l.bias = bias;
+      c_.AddGroup(1, g.tiles1, prologue, [&] { Body(g, l); });
     });
   }
 

@@ -1,6 +1,6 @@
-// Tilings of convolutions found once are not searched again: networks repeat their layers, and placement prices
-// every node before it is lowered. A memo gives back what the search would find, so it changes no
-// result. Thread-safe.
+// Tilings of convolutions found once are not searched again: networks repeat their layers, and
+// placement prices every node before it is lowered. A memo gives back what the search would find,
+// so it changes no result. Thread-safe.
 #pragma once
 
 #include <map>
