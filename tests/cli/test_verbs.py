@@ -23,8 +23,8 @@ def test_check(t, model):
     t.equal(r["target"], "kirin9030", "target")
     on_npu = {n for v in r["verdicts"] if v["placed_on"] == "NPU" for n in v["from"]}
     t.check({"first", "act", "second"} <= on_npu, f"the convolutions are on the NPU: {on_npu}")
-    # With a hand-over of ten seconds nothing pays on the NPU: findings, unless they are allowed.
-    dear = ("--set", "npu.boundary_us=10000000")
+    # With a hand-over of a second nothing pays on the NPU: findings, unless they are allowed.
+    dear = ("--set", "npu.boundary_us=1000000")
     r = t.json("check", model, "-t", "kirin9030", "--shape", SHAPE, *dear, code=1)
     for v in r["verdicts"]:
         t.equal((v["code"], v["placed_on"]), ("costs_more_than_it_saves", "CPU"), f"{v['from']} stays on the CPU")
