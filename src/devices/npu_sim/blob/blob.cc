@@ -119,6 +119,8 @@ std::vector<std::byte> Pack(const Program& p) {
       groups.emplace_back(g.tiles0, g.tiles1, fb::Code(g.prologue.begin, g.prologue.count),
                           fb::Code(g.body.begin, g.body.count));
     }
+    std::vector<fb::Code> layout;
+    for (const Code& c : t.layout) layout.emplace_back(c.begin, c.count);
     tasks.push_back(fb::CreateTask(b, b.CreateString(t.name.substr(0, kMaxName)),
                                    b.CreateVectorOfStructs(groups), t.macs, t.compulsory_bytes));
   }
@@ -179,6 +181,11 @@ Result<Program> Unpack(std::span<const std::byte> bytes) {
       }
       task.macs = t->macs();
       task.compulsory_bytes = t->compulsory_bytes();
+      if (const auto* layout = t->layout()) {
+        NPUKIT_RETURN_IF_ERROR(
+            budget.ChargeVector(Cat(where, " layout"), layout, sizeof(fb::Code)));
+        for (const fb::Code* c : *layout) task.layout.push_back(UnpackCode(*c));
+      }
       if (const auto* groups = t->groups()) {
         NPUKIT_RETURN_IF_ERROR(
             budget.ChargeVector(Cat(where, " groups"), groups, sizeof(fb::Group)));

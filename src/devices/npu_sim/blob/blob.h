@@ -39,6 +39,8 @@ struct Task {
   std::uint64_t macs = 0;
   // DRAM bytes that no order of work avoids: what it reads and writes, each once.
   std::uint64_t compulsory_bytes = 0;
+  // Of a chain: what in it only changes layout or type. Looked at by the model alone.
+  std::vector<Code> layout;
 };
 
 struct Program {

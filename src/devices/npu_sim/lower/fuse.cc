@@ -134,10 +134,13 @@ class Chain {
     out_ = npu::Program();
     out_.accumulator_fp16_bits = from_.accumulator_fp16_bits;
     out_.buffers = from_.buffers;
-    for (std::size_t t = begin; t < end; ++t) {
-      if (!AddTask(t, (t - begin) % 2 == 1)) return false;
-    }
     npu::Task task;
+    for (std::size_t t = begin; t < end; ++t) {
+      const std::size_t at = out_.code.size();
+      if (!AddTask(t, (t - begin) % 2 == 1)) return false;
+      if (npu::OnlyLayout(from_, from_.tasks[t], config_.rates))
+        task.layout.push_back(out_.CodeSince(at));
+    }
     task.groups.push_back({1, 1, {}, out_.CodeSince(0)});
     for (std::size_t t = begin; t < end; ++t) task.macs += from_.tasks[t].macs;
     task.name = Name(begin, end);
@@ -465,6 +468,8 @@ void FuseChains(const Config& config, const std::vector<std::int64_t>& buffer_by
       npu::Task task = best->tasks[0];
       task.compulsory_bytes = CompulsoryBytes(*best, task.groups);
       append(*best, std::move(task));
+      npu::Task& chained = out.tasks.back();
+      for (npu::Code& c : chained.layout) c.begin += chained.groups[0].body.begin;
     } else {
       append(program, program.tasks[begin]);
     }

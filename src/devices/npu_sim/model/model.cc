@@ -54,9 +54,16 @@ Work WorkOf(const Program& p, const Task& task, const Rates& r) {
   return work;
 }
 
-std::function<Duration(const Planned&)> Durations(const Rates& r, target::Relief relief,
+std::function<Duration(const Planned&)> Durations(const Program& program, const Task& task,
+                                                  const Rates& r, target::Relief relief,
                                                   double cube_fill) {
-  return [&r, relief, cube_fill](const Planned& x) {
+  return [&program, &task, &r, relief, cube_fill](const Planned& x) {
+    if (relief.has(Cause::kLayout)) {
+      const auto at = static_cast<std::uint64_t>(x.words - program.code.data());
+      for (const Code& c : task.layout) {
+        if (at >= c.begin && at - c.begin < c.count) return Duration{};
+      }
+    }
     const InstructionCost cost = CostOf(x.words, r);
     if (cost.weights && relief.has(Cause::kWeightStreaming)) return Duration{};
     const bool vector = cost.queue == Queue::kVector || cost.queue == Queue::kFixpipe;
@@ -134,7 +141,7 @@ bool Affordable(const Program& program, const Task& task, const Rates& r) {
 
 TaskTimes Times(const Program& program, const Task& task, const Rates& r, target::Relief relief,
                 double cube_fill, const std::function<void(const EventSpan&)>& span) {
-  const auto duration = Durations(r, relief, cube_fill);
+  const auto duration = Durations(program, task, r, relief, cube_fill);
   if (!Affordable(program, task, r)) return LongestQueue(program, task, r, duration);
   EventOptions options;
   options.cores = static_cast<int>(r.cores);
@@ -203,12 +210,16 @@ target::Estimate EstimateTask(const Program& program, const Task& task, const Ra
   return Price(program, task, rates, relief, {}).estimate;
 }
 
+bool OnlyLayout(const Program& program, const Task& task, const Rates& r) {
+  return !WorkOf(program, task, r).arithmetic;
+}
+
 double TaskCycles(const Program& program, const Task& task, const Rates& r) {
   return Times(program, task, r, {}, 1, {}).cycles;
 }
 
 double LeastCycles(const Program& program, const Task& task, const Rates& r) {
-  return LongestQueue(program, task, r, Durations(r, {}, 1)).cycles;
+  return LongestQueue(program, task, r, Durations(program, task, r, {}, 1)).cycles;
 }
 
 target::Estimate EstimateHandOver(const tensor::Type& t, const target::Profile& profile) {

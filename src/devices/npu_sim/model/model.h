@@ -17,6 +17,8 @@ target::Estimate EstimateTask(const Program& program, const Task& task, const Ra
                               target::Relief relief = {});
 // Cycles from the start of a task to the end of its last instruction: what tilings are judged by.
 double TaskCycles(const Program& program, const Task& task, const Rates& rates);
+// Does the task only change layout or type?
+bool OnlyLayout(const Program& program, const Task& task, const Rates& rates);
 // What TaskCycles is never below: the longest queue, or all DRAM transfers. Cheap.
 double LeastCycles(const Program& program, const Task& task, const Rates& rates);
 
