@@ -62,8 +62,8 @@ NPK_API npk_status npk_report_picture(npk_report* report, const char* title, con
 NPK_API npk_status npk_report_box(npk_report* report, uint32_t picture, const double corners[8],
                                   const char* text, const char* note);
 
-/* A timeline has one clock, so one kind. Spans with one `task` light up together. */
-NPK_API npk_status npk_report_timeline(npk_report* report, const char* title, npk_kind kind,
+/* A timeline has one clock, so one kind (an npk_kind). Spans with one `task` light up together. */
+NPK_API npk_status npk_report_timeline(npk_report* report, const char* title, int32_t kind,
                                        uint32_t* id);
 NPK_API npk_status npk_report_span(npk_report* report, uint32_t timeline, const char* track,
                                    const char* name, double start_ms, double duration_ms,

@@ -143,8 +143,7 @@ TEST_F(Reporting, RefusesWhatMakesNoSense) {
   Refused(npk_report_box(report_, 99, corners, "t", nullptr), NPK_INVALID_ARGUMENT,
           "no picture 99");
   Refused(npk_report_span(report_, 0, "t", "n", 0, 1, 0), NPK_INVALID_ARGUMENT, "no timeline 0");
-  Refused(npk_report_timeline(report_, "t", static_cast<npk_kind>(9), &id), NPK_INVALID_ARGUMENT,
-          "kind 9");
+  Refused(npk_report_timeline(report_, "t", 9, &id), NPK_INVALID_ARGUMENT, "kind 9");
   ASSERT_EQ(npk_report_timeline(report_, "t", NPK_MEASURED, &id), NPK_OK);
   Refused(npk_report_span(report_, id, "t", "n", -1, 1, 0), NPK_INVALID_ARGUMENT, "-1");
   npk_report_field row[] = {Text("name", "a"), Figure("time", 1, 9)};

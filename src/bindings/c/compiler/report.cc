@@ -189,7 +189,7 @@ Status AddBox(npk_report* report, std::uint32_t id, const double corners[8], con
   return OkStatus();
 }
 
-Status AddTimeline(npk_report* report, const char* title, npk_kind kind, std::uint32_t* id) {
+Status AddTimeline(npk_report* report, const char* title, std::int32_t kind, std::uint32_t* id) {
   constexpr char kCall[] = "npk_report_timeline";
   if (report == nullptr || title == nullptr || id == nullptr)
     return InvalidArgument(npukit::Cat(kCall, ": an argument is NULL"));
@@ -301,7 +301,7 @@ npk_status npk_report_box(npk_report* report, uint32_t picture, const double cor
   return Guarded(__func__, [&] { return AddBox(report, picture, corners, text, note); });
 }
 
-npk_status npk_report_timeline(npk_report* report, const char* title, npk_kind kind, uint32_t* id) {
+npk_status npk_report_timeline(npk_report* report, const char* title, int32_t kind, uint32_t* id) {
   return Guarded(__func__, [&] { return AddTimeline(report, title, kind, id); });
 }
 
