@@ -127,9 +127,8 @@ Status LowerConv(Context& c, const ir::Node& n) {
   p.name = n.name;
   NPUKIT_ASSIGN_OR_RETURN(p.geometry, GeometryOf(c.graph, n));
   const ConvGeometry& g = p.geometry;
-  const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   StepProblem problem;
-  p.steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
+  p.steps = PlanSteps(c.graph, n, &problem);
   Overflow overflow;
   const ConvTiling t = ChooseConvTiling(c.config, g, p.steps, &overflow);
   if (!problem.code.empty() || !overflow.fact.empty())

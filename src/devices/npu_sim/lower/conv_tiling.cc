@@ -155,13 +155,12 @@ std::string KeyOf(const Config& config, const ConvProblem& p) {
 // Every tiling worth a look, in an order that tries likely ones first.
 class Candidates {
  public:
-  Candidates(const Config& config, const ConvProblem& p, const ConvTiling& first)
+  Candidates(const Config& config, const ConvProblem& p)
       : b_(config.buffers),
         l1_(config.buffers.l1_bytes - CubeBiasBytes(config, p.geometry)),
         acc_(config.accumulator_bytes()),
         p_(p),
-        g_(p.geometry),
-        first_(first) {}
+        g_(p.geometry) {}
 
   std::vector<ConvTiling> All() {
     // Maps of which not even one row fits are left as they are.
@@ -281,7 +280,6 @@ class Candidates {
   const std::int64_t acc_;
   const ConvProblem& p_;
   const ConvGeometry& g_;
-  const ConvTiling& first_;
   std::vector<ConvTiling> all_;
 };
 
@@ -296,7 +294,7 @@ ConvTiling SearchConvTiling(Context& c, const ConvProblem& p, const ConvTiling& 
   double least = c.Measure([&] { EmitConv(c, p, first); }, std::numeric_limits<double>::infinity());
   // Tiny buffers make long programs of every tiling: then the first few have to do.
   const std::uint64_t most = c.measured_words() + kMostWords;
-  for (const ConvTiling& t : Candidates(c.config, p, first).All()) {
+  for (const ConvTiling& t : Candidates(c.config, p).All()) {
     if (c.measured_words() > most) break;
     const double cycles = c.Measure([&] { EmitConv(c, p, t); }, least);
     if (cycles < least * 0.999) {

@@ -36,9 +36,8 @@ Status LowerConvTranspose(Context& c, const ir::Node& n) {
   std::string unsupported;
   NPUKIT_ASSIGN_OR_RETURN(p.geometry, TapGeometry(c.graph, n, &unsupported));
   const ConvGeometry& g = p.geometry;
-  const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   StepProblem problem;
-  p.steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
+  p.steps = PlanSteps(c.graph, n, &problem);
   Overflow overflow;
   ConvTiling t = ChooseConvTiling(c.config, g, p.steps, &overflow);
   if (!problem.code.empty() || !overflow.fact.empty() || !unsupported.empty()) {

@@ -226,9 +226,8 @@ Status LowerDepthwise(Context& c, const ir::Node& n) {
   WindowProblem p;
   NPUKIT_ASSIGN_OR_RETURN(p.geometry, GeometryOf(c.graph, n));
   const ConvGeometry& g = p.geometry;
-  const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   StepProblem problem;
-  p.steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
+  p.steps = PlanSteps(c.graph, n, &problem);
   Overflow overflow;
   const WindowTiling t = ChooseWindowTiling(c.config, g, p.steps, &overflow);
   if (!problem.code.empty() || !overflow.fact.empty())

@@ -172,8 +172,7 @@ class Chain {
       if (l.writes.front() < begin) return false;  // in part it is in DRAM already
       at = (at - buffer_bytes_[b]) / kAlign * kAlign;
       if (at <= 0) return false;
-      const std::size_t last =
-          l.reads.empty() ? l.writes.back() : std::max(l.reads.back(), l.writes.back());
+      const std::size_t last = std::max(l.reads.back(), l.writes.back());
       values_[static_cast<std::int32_t>(b)] = {at, last >= end};
     }
     l1_end_ = at;

@@ -278,9 +278,8 @@ BatchTiling ChooseBatchTiling(const Config& config, const MatMulShape& s, const 
 
 Status LowerMatMul(Context& c, const ir::Node& n) {
   const MatMulShape s = MatMulShapeOf(c.graph, n);
-  const RowsChannels out = SplitDims(c.dims(n.outputs[0]));
   StepProblem problem;
-  StepsPlan steps = PlanSteps(c.graph, n, out.rows, out.channels, &problem);
+  StepsPlan steps = PlanSteps(c.graph, n, &problem);
   if (!problem.code.empty() || !s.problem.empty())
     return Internal(Cat("matmul ", n.name, " was not asked about"));
   if (s.constant_b) return LowerWithWeights(c, n, s, std::move(steps));

@@ -60,10 +60,6 @@ struct StepProblem {
 
 // Plans the epilogue of a node.
 StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, StepProblem* problem);
-inline StepsPlan PlanSteps(const ir::Graph& g, const ir::Node& n, std::int64_t, std::int64_t,
-                           StepProblem* problem) {
-  return PlanSteps(g, n, problem);
-}
 // Plans an elementwise node (unary, binary, chain) as steps on its main input, which has all
 // channels of the result but maybe fewer rows: then `expand` are the dimensions to repeat it to.
 struct MainInput {

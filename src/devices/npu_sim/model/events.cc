@@ -496,7 +496,7 @@ TaskTimes RunTask(const TaskPlan& plan, const std::vector<Group>& groups,
     std::vector<std::uint64_t> periods(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const std::uint64_t least = *std::min_element(all[g].begin(), all[g].end());
-      if (!options.span && least > window[g] + kPeriod) periods[g] = (least - window[g]) / kPeriod;
+      if (least > window[g] + kPeriod) periods[g] = (least - window[g]) / kPeriod;
       for (const std::uint64_t n : all[g])
         run[g].push_back(static_cast<std::uint32_t>(n - periods[g] * kPeriod));
     }

@@ -369,6 +369,31 @@ TEST(Events, LeavingOutTilesOfALongLoopChangesNothing) {
   }
 }
 
+// Tracing a loop of any length takes bounded room, says what it left out, and changes no time.
+TEST(Events, TracingALongLoopIsBounded) {
+  Program p = Empty();
+  p.Emit(Load(kUb, 0, 640));
+  p.Emit(Unary{.op = UnaryOp::kExp, .len = 320});
+  p.Emit(Store(0, 640));
+  const Task task{"long", {{1 << 20, 1, {}, p.CodeSince(0)}}, 0};
+  const Rates r = SmallChip();
+  const TaskPlan plan = PlanTask(p, task);
+  std::uint64_t spans = 0;
+  EventOptions options;
+  options.span = [&](const EventSpan&) { ++spans; };
+  const TaskTimes times = RunTask(
+      plan, task.groups,
+      [&](const Planned& x) {
+        const InstructionCost c = CostOf(x.words, r);
+        return Duration{c.cycles, (c.dram_read + c.dram_write) / r.dram_bytes_per_cycle(),
+                        c.dram_read > 0 ? r.dram_latency_cycles : 0};
+      },
+      options);
+  EXPECT_LE(spans, 3 * (kMostTilesRun + 8));
+  EXPECT_EQ(spans + times.spans_left_out, 3u << 20);
+  EXPECT_NEAR(times.cycles, TaskCycles(p, task, r), times.cycles * 1e-9);
+}
+
 TEST(Events, SpansOfOneQueueAndOfDramNeverOverlap) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     Random rnd(seed);

@@ -127,7 +127,7 @@ bool Affordable(const Program& program, const Task& task, const Rates& r) {
   for (const Group& g : task.groups) {
     double n = 0;
     for (const Code& code : {g.prologue, g.body}) {
-      // No instruction has fewer than 8 words: what is too long by this count need not be walked.
+      // No instruction has more than 64 words: what is longer than this has too many of them.
       if (code.count > kMostPlanned * 64) return false;
       ForEach(program, code, [&](const auto&) { ++n; });
     }
