@@ -59,7 +59,7 @@ Status VerifyOperator(const Node& n) {
     if (n.inputs[i] == kNoValue)
       return InvalidArgument(Cat("input ", i, " is required and absent"));
   }
-  if (n.outputs.size() != static_cast<std::size_t>(n.op->outputs)) {
+  if (n.op->outputs >= 0 && n.outputs.size() != static_cast<std::size_t>(n.op->outputs)) {
     return InvalidArgument(Cat("expected ", n.op->outputs, " outputs, found ", n.outputs.size()));
   }
   return ops::CheckAttrs(*n.op, n.attrs);

@@ -101,7 +101,7 @@ struct AttrDef {
 };
 
 // Names this operator has elsewhere; empty: none. One of ours may be made of a composite import
-// instead.
+// instead. ONNX operators outside ONNX's own domain are spelled "com.microsoft:FusedMatMul".
 struct ForeignNames {
   std::string_view onnx;
   std::string_view tflite;
@@ -113,6 +113,8 @@ struct OpDef {
   std::string_view summary;  // one line for docs/ops.md
   int min_inputs = 1;
   int max_inputs = 1;  // -1: any number
+  // Results; -1: any number. All of them are always computed: where a file leaves one out, the
+  // importer gives it a value that nobody reads.
   int outputs = 1;
   std::span<const AttrDef> attrs = {};
   InferFn infer = nullptr;
@@ -122,12 +124,15 @@ struct OpDef {
   LayoutRule layout = LayoutRule::kFixed;
   ForeignNames foreign = {};
   bool any_kind = false;  // inputs may be sequences and optionals too
+  // Owns bodies (Node::bodies) and is run by whoever runs graphs: `infer` and `reference` are null.
+  bool control = false;
 };
 
 // The list as a table, sorted by name.
 std::span<const OpDef* const> AllOps();
-const OpDef* FindOp(std::string_view name);           // null when unknown
-const OpDef* FindOnnxOp(std::string_view onnx_name);  // null when no definition claims the name
+const OpDef* FindOp(std::string_view name);  // null when unknown
+// "Conv", "com.microsoft:FusedMatMul"; null when no definition claims the name.
+const OpDef* FindOnnxOp(std::string_view onnx_name);
 
 // How many of a node's inputs belong to the operator itself; the rest are operands of its epilogue.
 // kInvalidArgument: a step names an input that is not there.

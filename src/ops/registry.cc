@@ -159,6 +159,7 @@ Result<std::size_t> OwnInputCount(std::span<const EpilogueStep> epilogue, std::s
 
 Status Evaluate(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
                 std::span<const Value> inputs, EvalContext& out) {
+  if (def.control) return Internal(Cat(def.name, ": whoever runs graphs runs its bodies"));
   if (epilogue.empty()) return EvaluateOne(def, attrs, inputs, out).WithContext(def.name);
   if (def.outputs != 1)
     return InvalidArgument(Cat(def.name, ": an epilogue needs exactly one result"));
@@ -189,7 +190,8 @@ Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep>
              std::span<const Type> inputs, std::span<const Value* const> constants,
              std::span<Type> outputs) {
   NPUKIT_CHECK(inputs.size() == constants.size());
-  if (outputs.size() != static_cast<std::size_t>(def.outputs)) {
+  if (def.control) return Internal(Cat(def.name, ": its types follow from its bodies"));
+  if (def.outputs >= 0 && outputs.size() != static_cast<std::size_t>(def.outputs)) {
     return InvalidArgument(
         Cat(def.name, ": expected ", def.outputs, " outputs, found ", outputs.size()));
   }
@@ -211,6 +213,7 @@ Status Infer(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep>
 OpCost Cost(const OpDef& def, const Attrs& attrs, std::span<const EpilogueStep> epilogue,
             std::span<const Type> inputs, std::span<const Type> outputs) {
   const auto own = OwnInputCount(epilogue, inputs.size());
+  if (def.control) return {};
   OpCost cost = def.cost({inputs.first(own.ok() ? *own : inputs.size()), outputs, attrs});
   for (const EpilogueStep& step : epilogue) {
     if (!outputs.empty()) cost.vector_ops += CountOf(outputs[0]);

@@ -9,8 +9,10 @@
 namespace npukit::importers::onnx {
 
 #define COMPOSITE(name) Result<Outcome> Import##name(Emitter& e);
+#define COMPOSITE_OF(domain, prefix, name) Result<Outcome> Import##prefix##name(Emitter& e);
 #include "importers/onnx/composites.inc"
 #undef COMPOSITE
+#undef COMPOSITE_OF
 #define UPGRADE(name, below, step) Result<Outcome> step(Emitter& e);
 #include "importers/onnx/upgrade.inc"
 #undef UPGRADE
@@ -18,13 +20,15 @@ namespace npukit::importers::onnx {
 namespace {
 
 struct Composite {
-  std::string_view name;
+  std::string_view name;  // SourceOp::key
   StepFn import;
 };
 constexpr Composite kComposites[] = {
 #define COMPOSITE(name) {#name, Import##name},
+#define COMPOSITE_OF(domain, prefix, name) {domain ":" #name, Import##prefix##name},
 #include "importers/onnx/composites.inc"
 #undef COMPOSITE
+#undef COMPOSITE_OF
 };
 
 struct Step {
@@ -40,7 +44,8 @@ constexpr Step kSteps[] = {
 
 Result<Outcome> Upgrade(Emitter& e) {
   for (const Step& s : kSteps) {
-    if (e.op.opset >= s.below || (s.name != "*" && s.name != e.op.op)) continue;
+    if (!e.op.domain.empty() || e.op.opset >= s.below || (s.name != "*" && s.name != e.op.op))
+      continue;
     NPUKIT_ASSIGN_OR_RETURN(Outcome outcome, s.step(e));
     if (outcome.kind != Outcome::Kind::kGoOn) return outcome;
   }
@@ -113,11 +118,14 @@ bool IsOurs(std::string_view op) {
 
 // kGoOn, or foreign before anything was read.
 Result<Outcome> Examine(const SourceOp& op) {
-  if (!IsOurs(op.op)) return Outcome::Unknown("no operator of this name");
-  if (!op.odd_attrs.empty() || !op.bodies.empty()) {
+  if (!IsOurs(op.key())) {
+    return Outcome::Unknown(
+        op.domain.empty() ? "no operator of this name"
+                          : Cat("no operator of this name in the domain ", Printable(op.domain)));
+  }
+  if (!op.odd_attrs.empty()) {
     return Outcome::Foreign(
-        Cat("attribute ", Printable(op.odd_attrs.empty() ? op.bodies[0].first : op.odd_attrs[0]),
-            " is of a kind that is not supported"));
+        Cat("attribute ", Printable(op.odd_attrs[0]), " is of a kind that is not supported"));
   }
   if (op.outputs.empty()) return InvalidArgument("it has no output");
   for (const auto& [name, value] : op.attrs.all()) {
@@ -142,19 +150,23 @@ Result<Outcome> Convert(Emitter& e) {
   NPUKIT_ASSIGN_OR_RETURN(outcome, Upgrade(e));
   if (outcome.kind != Outcome::Kind::kGoOn) return outcome;
   for (const Composite& c : kComposites) {
-    if (c.name == e.op.op) return c.import(e);
+    if (c.name == e.op.key()) return c.import(e);
   }
-  const ops::OpDef* def = ops::FindOnnxOp(e.op.op);
+  const ops::OpDef* def = ops::FindOnnxOp(e.op.key());
   if (def == nullptr) return Outcome::Unknown(Cat("no operator of this name (was ", e.op.op, ")"));
   for (const auto& [name, value] : e.op.attrs.all()) {
     const bool known = std::any_of(def->attrs.begin(), def->attrs.end(),
                                    [&](const auto& d) { return d.name == name; });
     if (!known) return Outcome::Foreign(Cat("attribute ", Printable(name), " is not supported"));
   }
-  if (e.op.outputs.size() != static_cast<std::size_t>(def->outputs)) {
+  if (def->outputs >= 0 && e.op.outputs.size() > static_cast<std::size_t>(def->outputs)) {
     return Outcome::Foreign(Cat("it has ", e.op.outputs.size(), " outputs that are read"));
   }
-  NPUKIT_RETURN_IF_ERROR(e.Emit(*def, e.op.attrs, e.op.inputs, e.op.outputs[0]));
+  if (!e.op.bodies.empty()) {
+    return Outcome::Foreign(Cat("attribute ", Printable(e.op.bodies[0].first),
+                                " holds a graph, which it does not take"));
+  }
+  NPUKIT_RETURN_IF_ERROR(e.EmitAll(*def, e.op.attrs, e.op.inputs, e.op.outputs));
   return Outcome::Done();
 }
 

@@ -13,6 +13,13 @@ namespace {
 constexpr std::int64_t kMaxKnownElements =
     1024;  // limits, axes and shapes are small; weights are not computed here
 
+bool IsSmall(const Value& v) { return v.is_tensor() && v.count() <= kMaxKnownElements; }
+
+bool IsSmall(const tensor::Type& t) {
+  return t.is_static() &&
+         tensor::ElementCount(t.dims()).value_or(kMaxKnownElements + 1) <= kMaxKnownElements;
+}
+
 }  // namespace
 
 const Value* Emitter::Constant(std::size_t input) const {
@@ -33,33 +40,39 @@ ir::ValueId Emitter::Int64s(const std::vector<std::int64_t>& v) {
 
 Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
                      ir::ValueId output) {
+  return EmitAll(def, std::move(attrs), std::move(inputs), {output});
+}
+
+Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
+                        std::vector<ir::ValueId> outputs, Bodies bodies) {
   while (!inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
+  while (def.outputs >= 0 && outputs.size() < static_cast<std::size_t>(def.outputs))
+    outputs.push_back(g_.AddValue("", {}));
   ir::Node node;
   node.op = &def;
   node.name = op.name;
   node.attrs = std::move(attrs);
   node.inputs = std::move(inputs);
-  node.outputs = {output};
+  node.outputs = std::move(outputs);
+  node.bodies = std::move(bodies);
   node.from = {op.from};
   std::vector<const Value*> constants;
-  bool all_known = true;
+  bool all_known = !def.control;
   for (const ir::ValueId id : node.inputs) {
     const Value* v = id == ir::kNoValue ? nullptr : g_.constant(id);
     if (v == nullptr && id < known_.size() && known_[id]) v = &*known_[id];
     constants.push_back(v);
-    all_known = all_known && (id == ir::kNoValue ||
-                              (v != nullptr && v->is_tensor() && v->count() <= kMaxKnownElements));
+    all_known = all_known && (id == ir::kNoValue || (v != nullptr && IsSmall(*v)));
   }
   NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
-  const tensor::Type& type = g_.value(output).type;
-  if (all_known && type.is_static() &&
-      tensor::ElementCount(type.dims()).value_or(kMaxKnownElements + 1) <= kMaxKnownElements) {
+  for (const ir::ValueId id : node.outputs) all_known = all_known && IsSmall(g_.value(id).type);
+  if (all_known) {
     std::vector<Value> values;
     for (const Value* v : constants) values.push_back(v ? *v : Value());
-    auto results = ir::EvaluateNode(node, values);
-    if (results.ok() && results->size() == 1) {
-      if (known_.size() <= output) known_.resize(g_.values.size());
-      known_[output] = std::move((*results)[0]);
+    if (auto results = ir::EvaluateNode(node, values); results.ok()) {
+      known_.resize(std::max(known_.size(), g_.values.size()));
+      for (std::size_t i = 0; i < results->size(); ++i)
+        known_[node.outputs[i]] = std::move((*results)[i]);
     }
   }
   g_.nodes.push_back(std::move(node));

@@ -214,23 +214,23 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
     op.outputs.push_back(*id);
   }
   op.declared_outputs = op.outputs.size();
-  const bool ours = op.domain.empty() && !model_.functions.contains(Cat(":", op.op));
-  if (ours) {  // an output nobody reads is as good as absent: BatchNormalization of old files names
-               // five
+  const bool function = model_.functions.contains(Cat(op.domain, ":", op.op));
+  if (op.domain.empty() && !function) {  // an output nobody reads is as good as absent:
+                                         // BatchNormalization of old files names
+                                         // five
     int i = node.output_size();
     while (op.outputs.size() > 1 && !model_.read.contains(node.output(--i))) op.outputs.pop_back();
   }
   const auto opset = model_.opsets.find(op.domain);
-  if (opset == model_.opsets.end() && ours) {
+  if (opset == model_.opsets.end() && op.domain.empty() && !function) {
     return DataCorrupt(Cat(where, ": the model names no opset for ONNX's own operators"));
   }
-  op.opset = ours ? opset->second : 0;
+  op.opset = opset == model_.opsets.end() ? 1 : opset->second;
+  op.captures = captured;
 
   emitter_.op = std::move(op);
-  Outcome outcome = Outcome::Unknown(Cat("operator of the domain ", Printable(emitter_.op.domain)));
-  if (model_.functions.contains(Cat(emitter_.op.domain, ":", emitter_.op.op))) {
-    outcome = Outcome::Unknown("a local function of the model; functions are not expanded");
-  } else if (ours) {
+  Outcome outcome = Outcome::Unknown("a local function of the model; functions are not expanded");
+  if (!function) {
     const SourceOp original =
         emitter_.op;  // steps change it; a foreign node shows what the file says
     auto converted = Convert(emitter_);

@@ -26,6 +26,10 @@ struct SourceOp {
   std::vector<ir::ValueId> outputs;    // trailing ones that nobody reads are dropped
   std::size_t declared_outputs = 0;    // those in the file, dropped ones too
   std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>> bodies;
+  // What the bodies read of this graph, body after body: each body's last inputs stand for its own.
+  std::vector<ir::ValueId> captures;
+  // "Conv", "com.microsoft:FusedMatMul": as OpDef::foreign spells it.
+  std::string key() const { return domain.empty() ? op : domain + ":" + op; }
 };
 
 // What became of a node: done (our nodes stand for it), go on (it was changed in place), or foreign
@@ -69,6 +73,11 @@ class Emitter {
               ir::ValueId output);
   Result<ir::ValueId> Emit(const ops::OpDef& def, ops::Attrs attrs,
                            std::vector<ir::ValueId> inputs);
+  // A node with any number of outputs (and bodies). Fewer outputs than the operator has: the rest
+  // get values that nobody reads.
+  using Bodies = std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>>;
+  Status EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
+                 std::vector<ir::ValueId> outputs, Bodies bodies = {});
   // The node's first output is this constant.
   void SetConstant(tensor::Value v);
   // `op` as a node of its own, kept for what it is.

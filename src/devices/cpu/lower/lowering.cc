@@ -32,7 +32,7 @@ Result<CallSize> SizeOf(const Blob& blob, const BlobStep& step) {
   for (const std::int32_t t : step.inputs)
     inputs.push_back(t < 0 ? tensor::Type() : type(static_cast<std::uint32_t>(t)));
   for (const std::uint32_t t : step.outputs) outputs.push_back(type(t));
-  if (static_cast<int>(outputs.size()) != def->outputs)
+  if (def->outputs >= 0 && static_cast<int>(outputs.size()) != def->outputs)
     return DataCorrupt(Cat("expected ", def->outputs, " outputs, found ", outputs.size()));
   const std::vector<const tensor::Value*> unknown(inputs.size(), nullptr);
   std::vector<tensor::Type> inferred(outputs.size());
