@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "eval/graph_run.h"
 #include "ir/node.h"
 
 namespace npukit::eval {
@@ -40,51 +41,65 @@ Result<tensor::Value> InitialState(const ir::State& s) {
 
 }  // namespace
 
-Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g,
-                                             std::span<const tensor::Value> inputs,
-                                             const Tap& tap) {
-  if (inputs.size() != g.inputs.size()) {
-    return InvalidArgument(Cat("expected ", g.inputs.size(), " inputs, found ", inputs.size()));
-  }
-  std::vector<tensor::Value> values(g.values.size());
+GraphRun::GraphRun(const ir::Graph& g)
+    : g_(g), constants_(g.values.size()), uses_(g.values.size(), 0) {
   for (std::size_t i = 0; i < g.values.size(); ++i) {
-    if (g.values[i].constant) values[i] = *g.values[i].constant;
+    if (g.values[i].constant) constants_[i] = *g.values[i].constant;
   }
-  for (const ir::State& s : g.states) {
+  for (const ir::Node& n : g.nodes) {
+    for (const ir::ValueId id : n.inputs) {
+      if (id != ir::kNoValue) ++uses_[id];
+    }
+  }
+  for (const ir::ValueId id : g.outputs) ++uses_[id];
+}
+
+Result<std::vector<tensor::Value>> GraphRun::Run(std::span<const tensor::Value> inputs,
+                                                 const Tap& tap, LoopBudget& budget) const {
+  std::vector<tensor::Value> values = constants_;
+  // A value's memory goes back after its last reader; outputs are kept.
+  std::vector<std::uint32_t> uses_left = uses_;
+  for (const ir::State& s : g_.states) {
     NPUKIT_ASSIGN_OR_RETURN(values[s.input], InitialState(s));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    NPUKIT_RETURN_IF_ERROR(CheckInput(g.value(g.inputs[i]), inputs[i]));
-    values[g.inputs[i]] = inputs[i];
-    if (tap) tap(g.inputs[i], inputs[i]);
+    values[g_.inputs[i]] = inputs[i];
+    if (tap) tap(g_.inputs[i], inputs[i]);
   }
-
-  // A value's memory goes back after its last reader; outputs are kept.
-  std::vector<std::size_t> uses_left(g.values.size(), 0);
-  for (const ir::Node& n : g.nodes) {
-    for (const ir::ValueId id : n.inputs) {
-      if (id != ir::kNoValue) ++uses_left[id];
-    }
-  }
-  for (const ir::ValueId id : g.outputs) ++uses_left[id];
-
   std::vector<tensor::Value> node_inputs;
-  for (const ir::Node& n : g.nodes) {
+  for (const ir::Node& n : g_.nodes) {
     node_inputs.clear();
     for (const ir::ValueId id : n.inputs)
       node_inputs.push_back(id == ir::kNoValue ? tensor::Value() : values[id]);
-    NPUKIT_ASSIGN_OR_RETURN(std::vector<tensor::Value> results, ir::EvaluateNode(n, node_inputs));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (tap) tap(n.outputs[i], results[i]);
-      if (uses_left[n.outputs[i]] > 0) values[n.outputs[i]] = std::move(results[i]);
+    const bool control = !n.is_foreign() && n.op->control;
+    auto results = control ? RunControl(n, node_inputs, budget) : ir::EvaluateNode(n, node_inputs);
+    if (!results.ok()) {
+      return control ? results.status().WithContext(ir::Describe(n)) : results.status();
+    }
+    for (std::size_t i = 0; i < results->size(); ++i) {
+      if (tap) tap(n.outputs[i], (*results)[i]);
+      if (uses_left[n.outputs[i]] > 0) values[n.outputs[i]] = std::move((*results)[i]);
     }
     for (const ir::ValueId id : n.inputs) {
       if (id != ir::kNoValue && --uses_left[id] == 0) values[id] = tensor::Value();
     }
   }
   std::vector<tensor::Value> outputs;
-  for (const ir::ValueId id : g.outputs) outputs.push_back(values[id]);
+  outputs.reserve(g_.outputs.size());
+  for (const ir::ValueId id : g_.outputs) outputs.push_back(values[id]);
   return outputs;
+}
+
+Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g,
+                                             std::span<const tensor::Value> inputs, const Tap& tap,
+                                             const InterpretOptions& options) {
+  if (inputs.size() != g.inputs.size()) {
+    return InvalidArgument(Cat("expected ", g.inputs.size(), " inputs, found ", inputs.size()));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    NPUKIT_RETURN_IF_ERROR(CheckInput(g.value(g.inputs[i]), inputs[i]));
+  LoopBudget budget{options.max_iterations, options.max_iterations};
+  return GraphRun(g).Run(inputs, tap, budget);
 }
 
 Result<std::vector<tensor::Value>> Interpreter::Run(const ir::Graph& g,

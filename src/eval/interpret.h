@@ -13,9 +13,15 @@ class Interpreter final : public Runner {
                                          const Tap& tap) override;
 };
 
-// The same, without an object.
+struct InterpretOptions {
+  // Of all loops of a run together; beyond it the run ends with kResourceExhausted.
+  std::int64_t max_iterations = 10'000'000;
+};
+
+// The same, without an object. Taps see the values of `g`, not those of bodies in it.
 Result<std::vector<tensor::Value>> Interpret(const ir::Graph& g,
                                              std::span<const tensor::Value> inputs,
-                                             const Tap& tap = {});
+                                             const Tap& tap = {},
+                                             const InterpretOptions& options = {});
 
 }  // namespace npukit::eval

@@ -2,6 +2,9 @@
 // arithmetic: Shape, Slice, Concat,
 // ... feeding Reshape or Resize), so that static input shapes make every later type static without
 // changing the graph; turning those values into constants is the pass fold_constants.
+#include <algorithm>
+
+#include "ir/infer_control.h"
 #include "ir/node.h"
 
 namespace npukit::ir {
@@ -16,19 +19,6 @@ bool IsSmall(const tensor::Type& t) {
   if (!t.is_static() || t.dtype == tensor::DType::kString) return false;
   const auto count = tensor::ElementCount(t.dims());
   return count && *count <= kMaxKnownElements;
-}
-
-// The inferred type, with what it leaves open and claims no numbers taken from the old one: the
-// file's names for sizes.
-tensor::Type KeepNames(tensor::Type inferred, const tensor::Type& old) {
-  if (!inferred.is_tensor() || !old.is_tensor()) return inferred;
-  if (inferred.dtype == tensor::DType::kUndefined) inferred.dtype = old.dtype;
-  if (!inferred.shape || !old.shape || inferred.shape->rank() != old.shape->rank()) return inferred;
-  for (std::size_t i = 0; i < inferred.shape->rank(); ++i) {
-    tensor::Dim& d = inferred.shape->dims[i];
-    if (!d.known() && d.symbol.empty() && !old.shape->dims[i].known()) d = old.shape->dims[i];
-  }
-  return inferred;
 }
 
 // The outputs' values when they follow from what is known; empty otherwise. Never fails: what
@@ -64,7 +54,24 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
 
 }  // namespace
 
+tensor::Type KeepNames(tensor::Type inferred, const tensor::Type& old) {
+  if (!inferred.is_tensor() || !old.is_tensor()) return inferred;
+  if (inferred.dtype == tensor::DType::kUndefined) inferred.dtype = old.dtype;
+  if (!inferred.shape || !old.shape || inferred.shape->rank() != old.shape->rank()) return inferred;
+  for (std::size_t i = 0; i < inferred.shape->rank(); ++i) {
+    tensor::Dim& d = inferred.shape->dims[i];
+    if (!d.known() && d.symbol.empty() && !old.shape->dims[i].known()) d = old.shape->dims[i];
+  }
+  return inferred;
+}
+
 Status InferNode(Graph& g, const Node& n, std::span<const tensor::Value* const> constants) {
+  if (n.op->control) {
+    Node copy = n;  // its bodies are inferred anew by InferTypes
+    Effort effort;
+    const Status s = InferControl(g, copy, constants, effort, nullptr);
+    return s.ok() ? s : s.WithContext(Describe(n));
+  }
   const std::vector<tensor::Type> inputs = g.InputTypes(n);
   std::vector<tensor::Type> outputs(n.outputs.size());
   const Status s = ops::Infer(*n.op, n.attrs, n.epilogue, inputs, constants, outputs);
@@ -76,22 +83,45 @@ Status InferNode(Graph& g, const Node& n, std::span<const tensor::Value* const> 
   return OkStatus();
 }
 
-Status InferTypes(Graph& g) {
+Status InferGraph(Graph& g, std::span<const tensor::Value* const> known_inputs, Effort& effort,
+                  std::vector<tensor::Value>* results) {
   std::vector<tensor::Value> known(g.values.size());
+  for (std::size_t i = 0; i < std::min(known_inputs.size(), g.inputs.size()); ++i) {
+    if (known_inputs[i] != nullptr && IsSmall(*known_inputs[i]))
+      known[g.inputs[i]] = *known_inputs[i];
+  }
+  const auto value_of = [&](ValueId id) {
+    const tensor::Value* v = g.constant(id);
+    return !v && id != kNoValue && known[id].present() ? &known[id] : v;
+  };
   std::vector<const tensor::Value*> constants;
-  for (const Node& n : g.nodes) {
+  for (Node& n : g.nodes) {
+    ++effort.nodes;
     if (n.is_foreign()) continue;
     constants.clear();
-    for (const ValueId id : n.inputs) {
-      const tensor::Value* v = g.constant(id);
-      if (!v && id != kNoValue && known[id].present()) v = &known[id];
-      constants.push_back(v);
+    for (const ValueId id : n.inputs) constants.push_back(value_of(id));
+    std::vector<tensor::Value> values;
+    if (n.op->control) {
+      const Status s = InferControl(g, n, constants, effort, &values);
+      if (!s.ok()) return s.WithContext(Describe(n));
+    } else {
+      NPUKIT_RETURN_IF_ERROR(InferNode(g, n, constants));
+      values = KnownOutputs(g, n, constants);
     }
-    NPUKIT_RETURN_IF_ERROR(InferNode(g, n, constants));
-    std::vector<tensor::Value> values = KnownOutputs(g, n, constants);
     for (std::size_t i = 0; i < values.size(); ++i) known[n.outputs[i]] = std::move(values[i]);
   }
+  if (results == nullptr) return OkStatus();
+  results->clear();
+  for (const ValueId id : g.outputs) {
+    const tensor::Value* v = value_of(id);
+    results->push_back(v != nullptr && IsSmall(*v) ? *v : tensor::Value());
+  }
   return OkStatus();
+}
+
+Status InferTypes(Graph& g) {
+  Effort effort;
+  return InferGraph(g, {}, effort, nullptr);
 }
 
 }  // namespace npukit::ir

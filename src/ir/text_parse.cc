@@ -6,13 +6,14 @@
 #include <map>
 
 #include "base/text.h"
+#include "ir/control.h"
 #include "ir/node.h"
 #include "ir/text_lexer.h"
 
 namespace npukit::ir {
 namespace {
 
-constexpr int kMaxDepth = 32;  // of bodies and of types, each
+constexpr int kMaxTypeDepth = 64;  // as the importers' limit
 constexpr std::size_t kMaxRank = 64;
 constexpr std::uint64_t kMaxConstantBytes = std::uint64_t{1}
                                             << 28;  // all constants of one text together
@@ -112,7 +113,7 @@ class Parser {
   }
 
   Result<tensor::Type> ParseType(int depth) {
-    if (depth > kMaxDepth) return Fail(Cat("a type nested deeper than ", kMaxDepth));
+    if (depth > kMaxTypeDepth) return Fail(Cat("a type nested deeper than ", kMaxTypeDepth));
     if (token_.kind != TokenKind::kWord) return Unexpected("a type");
     const std::string_view word = token_.text;
     if (word == "seq" || word == "opt") {
@@ -492,7 +493,7 @@ class Parser {
   }
 
   Status ParseGraph(Graph* g, int depth) {
-    if (depth > kMaxDepth) return Fail(Cat("graphs nested deeper than ", kMaxDepth));
+    if (depth > kMaxBodyDepth) return Fail(Cat("graphs nested deeper than ", kMaxBodyDepth));
     NPUKIT_RETURN_IF_ERROR(Expect("graph"));
     NPUKIT_ASSIGN_OR_RETURN(g->name, String());
     NPUKIT_RETURN_IF_ERROR(Expect("{"));

@@ -1,12 +1,11 @@
 // The structure that every reader of a graph relies on, checked in one walk: ids, single producer,
 // order, arity, attributes, epilogues, bodies.
 #include "base/text.h"
+#include "ir/control.h"
 #include "ir/node.h"
 
 namespace npukit::ir {
 namespace {
-
-constexpr int kMaxBodyDepth = 64;  // as the importers' limit on nesting
 
 std::string ValueText(const Graph& g, ValueId id) {
   return id < g.values.size() ? Cat("value ", id, " '", Printable(g.values[id].name), "'")
@@ -62,7 +61,8 @@ Status VerifyOperator(const Node& n) {
   if (n.op->outputs >= 0 && n.outputs.size() != static_cast<std::size_t>(n.op->outputs)) {
     return InvalidArgument(Cat("expected ", n.op->outputs, " outputs, found ", n.outputs.size()));
   }
-  return ops::CheckAttrs(*n.op, n.attrs);
+  NPUKIT_RETURN_IF_ERROR(ops::CheckAttrs(*n.op, n.attrs));
+  return CheckControlForm(n);
 }
 
 Status VerifyAtDepth(const Graph& g, int depth);

@@ -45,7 +45,8 @@ Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::Va
 
 Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
                         std::vector<ir::ValueId> outputs, Bodies bodies) {
-  while (!inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
+  // A control node's inputs are told apart by their number.
+  while (!def.control && !inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
   while (def.outputs >= 0 && outputs.size() < static_cast<std::size_t>(def.outputs))
     outputs.push_back(g_.AddValue("", {}));
   ir::Node node;
