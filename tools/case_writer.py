@@ -42,7 +42,7 @@ def tensor(a):
 
 def attribute(v):
     if isinstance(v, (list, tuple)):
-        return "[" + ",".join(number(x) for x in v) + "]"
+        return "[" + ",".join(x if isinstance(x, str) else number(x) for x in v) + "]"
     if isinstance(v, float):
         return number(np.float32(v))
     return str(v)

@@ -11,6 +11,7 @@ import os
 import sys
 
 import network_cases
+import nn_cases
 import numpy as np
 import onnx
 import onnx_node_tests
@@ -442,6 +443,7 @@ def main():
     spatial()
     algebra()
     network_cases.write()
+    nn_cases.write()
     for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
         case(op, name, source, inputs, outputs, attrs, within=within)
     stale = []

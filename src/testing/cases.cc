@@ -68,6 +68,12 @@ Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name,
       NPUKIT_ASSIGN_OR_RETURN(const auto list, List(text));
       return ops::AttrValue(ops::Floats(list.begin(), list.end()));
     }
+    case ops::AttrKind::kStrings: {  // [Tanh,Sigmoid]
+      if (text.size() < 2 || text.front() != '[' || text.back() != ']')
+        return InvalidArgument(Cat(name, ": expected a list, found ", text));
+      const std::string inner = text.substr(1, text.size() - 2);
+      return ops::AttrValue(inner.empty() ? ops::Strings{} : ops::Strings(Split(inner, ',')));
+    }
     default:
       return Unsupported(Cat(name, ": a case file cannot hold this kind of attribute"));
   }

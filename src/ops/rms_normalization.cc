@@ -1,0 +1,72 @@
+#include "ops/norm.h"
+
+namespace npukit {
+namespace {
+
+using namespace ops;
+using tensor::Dims;
+using tensor::Value;
+
+// The result has the type of scale, which broadcasts to the dimensions from `axis` on.
+Status Infer(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(WantEpsilon(c));
+  NPUKIT_RETURN_IF_ERROR(WantFloat(c, 0));
+  NPUKIT_RETURN_IF_ERROR(WantFloat(c, 1));
+  c.outputs[0] = tensor::Type::Tensor(c.inputs[1].dtype, c.inputs[0].shape);
+  if (!c.inputs[0].shape) return OkStatus();
+  const tensor::Shape& x = *c.inputs[0].shape;
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis, NormalAxis(c.attrs.Int("axis", -1), x.rank()));
+  if (!c.inputs[1].shape) return OkStatus();
+  const tensor::Shape& s = *c.inputs[1].shape;
+  bool fits = s.rank() <= x.rank() - axis;
+  for (std::size_t d = 0; fits && d < s.rank(); ++d) {
+    fits = s.dims[d].value == 1 || SameDim(s.dims[d], x.dims[x.rank() - s.rank() + d]).ok();
+  }
+  if (fits) return OkStatus();
+  return InvalidArgument(Cat("scale is ", c.inputs[1].ToString(), ", which does not broadcast to ",
+                             c.inputs[0].ToString(), " from axis ", axis, " on"));
+}
+
+Status Reference(EvalContext& c) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
+  const Value& x = c.inputs[0];
+  const Value& scale = c.inputs[1];
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis,
+                          NormalAxis(c.attrs->Int("axis", -1), x.dims().size()));
+  if (x.count() == 0) return OkStatus();
+  const Dims inner(x.dims().begin() + static_cast<std::ptrdiff_t>(axis), x.dims().end());
+  const std::int64_t n = *tensor::ElementCount(inner);
+  const Dims strides = BroadcastStrides(scale.dims(), inner);
+  const double epsilon = c.attrs->Float("epsilon", 1e-5f);
+  for (std::int64_t at = 0; at < x.count(); at += n) {
+    double squares = 0;
+    for (std::int64_t i = 0; i < n; ++i) squares += Load(x, at + i) * Load(x, at + i);
+    const double root = std::sqrt(squares / static_cast<double>(n) + epsilon);
+    ForEachIndex<1>(inner, {strides}, [&](std::int64_t i, const auto* from) {
+      Store(y, at + i, Load(x, at + i) / root * Load(scale, from[0]));
+    });
+  }
+  return OkStatus();
+}
+
+// stash_type: the type of the sums, which are double here.
+constexpr AttrDef kAttrs[] = {
+    {"axis", AttrKind::kInt}, {"epsilon", AttrKind::kFloat}, {"stash_type", AttrKind::kInt}};
+
+}  // namespace
+
+constinit const OpDef op::rms_normalization = {
+    .name = "rms_normalization",
+    .summary = "x / sqrt(mean of squares + epsilon) * scale over the dimensions from axis on",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .attrs = kAttrs,
+    .infer = Infer,
+    .reference = Reference,
+    .cost = NormCost,
+    .loop = LoopShape::kOther,
+    .layout = LayoutRule::kFixed,
+    .foreign = {.onnx = "RMSNormalization"},
+};
+
+}  // namespace npukit
