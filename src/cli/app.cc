@@ -25,14 +25,13 @@ constexpr std::array kCommands = {
 };
 
 // Verbs that other versions have.
-constexpr std::array<std::string_view, 5> kNotYet = {"conformance", "export", "probe", "quantize",
-                                                     "serve"};
+constexpr std::array<std::string_view, 4> kNotYet = {"export", "probe", "quantize", "serve"};
 
 std::string Overview() {
   std::string text =
       "npukit takes a trained network to a phone's NPU and says where every operator "
       "runs.\n\nUsage: npukit VERB ...\n\n";
-  for (const Command* c : kCommands) text += fmt::format("  {:<9} {}\n", c->name, c->summary);
+  for (const Command* c : kCommands) text += fmt::format("  {:<11} {}\n", c->name, c->summary);
   return text + "\nnpukit help VERB says everything about one; npukit --version.\n";
 }
 

@@ -38,6 +38,13 @@ enum class Flag : std::uint8_t {
   kInterpret,    // --interpret
   kReport,       // --report-folder
   kTrace,        // --trace
+  kSuite,        // SUITE: a kind of published operator tests
+  kCases,        // --data of those
+  kOnly,         // --only
+  kJobs,         // --jobs
+  kTimeout,      // --timeout
+  kExpect,       // --expect
+  kWorker,       // --worker, hidden: the process for one case
 };
 
 struct Options {
@@ -68,6 +75,11 @@ struct Options {
   bool interpret = false;
   std::string report_folder;
   std::string trace;
+  std::string only;
+  int jobs = 0;
+  double timeout_s = 60;
+  std::string expect;
+  std::string worker;
   bool json = false;
   bool verbose = false;
   bool quiet = false;

@@ -166,6 +166,46 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
           ->check(NotEmpty)
           ->type_name("FILE");
       return;
+    case Flag::kSuite:
+      app.add_option("SUITE", o.words, "the kind of tests: onnx")
+          ->check(CLI::IsMember({"onnx"}))
+          ->type_name("NAME")
+          ->expected(1)
+          ->required();
+      return;
+    case Flag::kCases:
+      app.add_option("--data", o.data_folder, "the folder of the cases")
+          ->check(NotEmpty)
+          ->type_name("FOLDER")
+          ->required();
+      return;
+    case Flag::kOnly:
+      app.add_option("--only", o.only, "only cases of this name, which may hold * and ?")
+          ->check(NotEmpty)
+          ->type_name("GLOB");
+      return;
+    case Flag::kJobs:
+      app.add_option("--jobs", o.jobs, "cases at a time; default: the machine's cores")
+          ->check(CLI::Range(1, 256))
+          ->type_name("N");
+      return;
+    case Flag::kTimeout:
+      app.add_option("--timeout", o.timeout_s,
+                     "seconds after which a case counts as hung; default 60")
+          ->check(CLI::Range(0.01, 86400.0))
+          ->check(NotNan)
+          ->type_name("S");
+      return;
+    case Flag::kExpect:
+      app.add_option("--expect", o.expect,
+                     "a file of the cases that do not pass, each with its reason: any other result "
+                     "is a finding")
+          ->check(NotEmpty)
+          ->type_name("FILE");
+      return;
+    case Flag::kWorker:
+      app.add_option("--worker", o.worker)->group("");
+      return;
   }
 }
 

@@ -11,7 +11,7 @@ def test_words(t, model):
     r = t.refused
     r(2, "no verb", "frobnicate")
     r(2, "a verb comes first", "--json")
-    for verb in ("conformance", "export", "probe", "quantize", "serve"):
+    for verb in ("export", "probe", "quantize", "serve"):
         r(2, "not in this version", verb, model)
     t.equal(t.run(code=2).stdout, "", "no words at all: the overview goes to standard error")
     r(2, "--frobnicate", "check", model, "--frobnicate")

@@ -53,9 +53,20 @@ def missing_python():
     return [p for p in PYTHON if p not in have]
 
 
-def assets(groups):
+def _listed():
     with open(os.path.join(ROOT, "tools", "devtool", "assets.json"), encoding="utf-8") as f:
-        return [p for p in json.load(f)["packages"] if p.get("group", "build") in groups]
+        return json.load(f)
+
+
+def assets(groups):
+    return [p for p in _listed()["packages"] if p.get("group", "build") in groups]
+
+
+def missing_conversions(groups):
+    """Models in another format than ONNX that were fetched and not converted."""
+    if "networks" not in groups:
+        return []
+    return [c for c in _listed()["converted"] if not os.path.exists(os.path.join(CACHE, c["to"]))]
 
 
 def _sha256(path):
@@ -110,16 +121,17 @@ def _root(command, packages=()):
 def setup(groups=("build",), dry_run=False):
     """Returns True when nothing was missing."""
     if not _debian_like():
-        have = os.path.exists(venv_python()) and not missing_assets(groups) and not missing_exports(groups)
+        have = (os.path.exists(venv_python()) and not missing_assets(groups) and not missing_exports(groups)
+                and not missing_conversions(groups))
         if have and not dry_run:
             return True
         raise Failure("this system has no apt-get. Needed, by Debian's names: "
                       + " ".join(p for g in groups for p in DEBIAN[g]) + "; from PyPI, into .cache/venv: "
                       + " ".join(PYTHON) + "; see tools/devtool/assets.json for models and photos")
     debian, python, packages = missing_debian(groups), missing_python(), missing_assets(groups)
-    networks = missing_exports(groups)
+    networks, conversions = missing_exports(groups), missing_conversions(groups)
     hook = not _hook_installed()
-    if not debian and not python and not packages and not networks and not (hook and not dry_run):
+    if not debian and not python and not packages and not networks and not conversions and not (hook and not dry_run):
         if dry_run:
             say("[dev] setup: nothing is missing")
         return True
@@ -132,6 +144,8 @@ def setup(groups=("build",), dry_run=False):
             f"{p['version']} ({p['licence']})")
     if networks:
         say("[dev] networks to export into .cache/models: " + ", ".join(networks))
+    for c in conversions:
+        say(f"[dev] to convert in .cache: {c['from']} to {c['to']}")
     if dry_run:
         return False
     if debian:
@@ -147,6 +161,8 @@ def setup(groups=("build",), dry_run=False):
         _fetch(p)
     if networks:
         _export(networks)
+    for c in conversions:
+        _convert(c)
     if hook:
         _install_hook()
     return False
@@ -157,6 +173,17 @@ def _export(networks):
     run([SYSTEM_PYTHON, os.path.join(EXPORTER, "export.py"), "--weights", os.path.join(CACHE, "weights"), "--out", models,
          "--only"] + networks, f"exporting {len(networks)} networks")
     shutil.copyfile(os.path.join(EXPORTER, "exports.json"), os.path.join(models, "exports.json"))
+
+
+def _convert(item):
+    target, made = os.path.join(CACHE, item["to"]), os.path.join(CACHE, item["to"] + ".tmp")
+    run([venv_python(), os.path.join(EXPORTER, "ort_to_onnx.py"), os.path.join(CACHE, item["from"]), made],
+        f"converting {item['from']}", quiet=True)
+    found = _sha256(made)
+    if found != item["sha256"]:
+        os.remove(made)
+        raise Failure(f"{item['to']} has sha256 {found}, expected {item['sha256']}")
+    os.replace(made, target)
 
 
 def _fetch(package):

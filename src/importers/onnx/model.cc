@@ -1,3 +1,5 @@
+#include "importers/onnx/model.h"
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
@@ -13,8 +15,23 @@ namespace {
 // Messages nest graph, node, attribute, graph; types nest two for each level.
 constexpr int kMessagesPerLevel = 4;
 
-Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes,
-                                              const ImportLimits& limits) {
+void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read,
+                  int depth) {
+  if (depth < 0) return;
+  for (const auto& node : graph.node()) {
+    for (const std::string& name : node.input()) read->insert(name);
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) CollectReads(a.g(), read, depth - 1);
+      for (const auto& g : a.graphs()) CollectReads(g, read, depth - 1);
+    }
+  }
+  for (const auto& output : graph.output()) read->insert(output.name());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<pb::ModelProto>> ParseModel(std::span<const std::byte> bytes,
+                                                   const ImportLimits& limits) {
   if (bytes.size() > INT_MAX) {
     return ResourceExhausted(Cat("not an ONNX model: ", bytes.size(),
                                  " bytes, and such a file is at most 2 GiB; keep the "
@@ -36,26 +53,12 @@ Result<std::shared_ptr<pb::ModelProto>> Parse(std::span<const std::byte> bytes,
   return model;
 }
 
-void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read,
-                  int depth) {
-  if (depth < 0) return;
-  for (const auto& node : graph.node()) {
-    for (const std::string& name : node.input()) read->insert(name);
-    for (const auto& a : node.attribute()) {
-      if (a.has_g()) CollectReads(a.g(), read, depth - 1);
-      for (const auto& g : a.graphs()) CollectReads(g, read, depth - 1);
-    }
-  }
-  for (const auto& output : graph.output()) read->insert(output.name());
-}
-
-std::string Normal(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
-}  // namespace
+std::string NormalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const std::string& folder,
                               const ImportLimits& limits) {
-  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const pb::ModelProto> model, Parse(bytes, limits));
+  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const pb::ModelProto> model,
+                          ParseModel(bytes, limits));
   ModelContext context{TensorReader(env, folder, model), limits, {}, {}, {}, 0};
   std::vector<std::pair<std::string, std::string>> metadata;
   const auto note = [&](std::string key, std::string value) {
@@ -65,7 +68,7 @@ Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const 
   note("producer_version", model->producer_version());
   note("ir_version", Cat(static_cast<long long>(model->ir_version())));
   for (const auto& opset : model->opset_import()) {
-    const std::string domain = Normal(opset.domain());
+    const std::string domain = NormalDomain(opset.domain());
     if (opset.version() < 1)
       return DataCorrupt(Cat("opset ", opset.version(), " of domain ", Printable(opset.domain())));
     context.opsets[domain] = opset.version();
@@ -76,7 +79,7 @@ Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const 
   if (model->opset_import_size() == 0 && model->ir_version() < 3) context.opsets[""] = 1;
   for (const auto& p : model->metadata_props()) metadata.emplace_back(p.key(), p.value());
   for (const auto& f : model->functions())
-    context.functions.insert(Cat(Normal(f.domain()), ":", f.name()));
+    context.functions.insert(Cat(NormalDomain(f.domain()), ":", f.name()));
   CollectReads(model->graph(), &context.read, limits.max_nesting);
   GraphImporter importer(context, nullptr, 0);
   NPUKIT_ASSIGN_OR_RETURN(ir::Graph graph, importer.Import(model->graph()));
