@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 
+import index_cases
 import network_cases
 import nn_cases
 import numpy as np
@@ -201,7 +202,7 @@ def moves():
     ort("unsqueeze", "scalar", "Unsqueeze", [np.full((), 3, np.int64)], {"axes": [0]}, [np.full((), 3, np.int64), i64(0)], {})
     case("unsqueeze", "twice", "by hand", [x], attrs={"axes": [0, 0]}, refused="axis 0 is named twice")
     case("unsqueeze", "outside", "by hand", [x], attrs={"axes": [4]}, refused="axis 4 is outside a shape of rank 4")
-    case("unsqueeze", "no_axes", "by hand", [x], refused="attribute axes is missing")
+    case("unsqueeze", "no_axes", "by hand", [x], refused="expected axes, as an attribute or as an input")
 
     ort("shape", "all", "Shape", [x])
     ort("shape", "scalar", "Shape", [np.ones((), np.float32)])
@@ -444,6 +445,7 @@ def main():
     algebra()
     network_cases.write()
     nn_cases.write()
+    index_cases.write()
     for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
         case(op, name, source, inputs, outputs, attrs, within=within)
     stale = []

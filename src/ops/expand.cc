@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.h"
 #include "ops/rules.h"
 
@@ -12,7 +14,16 @@ constexpr std::int64_t kMaxRank = 1024;
 Status Infer(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantIndexList(c, 1, false));
   c.outputs[0] = tensor::Type::Tensor(c.inputs[0].dtype, std::nullopt);
-  if (c.constants[1] == nullptr || !c.inputs[0].shape) return OkStatus();
+  if (!c.inputs[0].shape) return OkStatus();
+  if (c.constants[1] == nullptr) {  // its length is the least rank
+    const auto& list = c.inputs[1].shape;
+    if (list && list->dims[0].known() && list->dims[0].value <= kMaxRank) {
+      const std::size_t rank =
+          std::max(c.inputs[0].shape->rank(), static_cast<std::size_t>(list->dims[0].value));
+      c.outputs[0].shape = tensor::Shape(std::vector<tensor::Dim>(rank));
+    }
+    return OkStatus();
+  }
   if (c.constants[1]->count() > kMaxRank)
     return ResourceExhausted(Cat("the shape has ", c.constants[1]->count(), " sizes"));
   const Ints wanted = tensor::ToInt64s(*c.constants[1]);

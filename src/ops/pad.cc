@@ -79,12 +79,6 @@ Status Infer(InferContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(const PadMode mode, ReadPadMode(c.attrs));
   NPUKIT_RETURN_IF_ERROR(WantIndexList(c, kPads, false));
   const tensor::Type& x = c.inputs[0];
-  const bool fits =
-      x.dtype == tensor::DType::kUndefined || x.dtype == tensor::DType::kBool || IsNumber(x.dtype);
-  if (!fits) {
-    return InvalidArgument(
-        Cat("input 0 is ", tensor::DTypeName(x.dtype), ", expected a number type or bool"));
-  }
   if (Has(c, kValue)) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, kValue));
     const tensor::Type& value = c.inputs[kValue];
@@ -134,7 +128,7 @@ Status Reference(EvalContext& c) {
     filler = c.inputs[kValue];
   } else {
     NPUKIT_ASSIGN_OR_RETURN(filler, Value::Allocate(x.dtype(), {}));
-    tensor::StoreDouble(filler, 0, 0);
+    if (filler.byte_size() != 0) __builtin_memset(filler.mutable_data(), 0, filler.byte_size());
   }
   const tensor::Dims strides = tensor::DenseStrides(x.dims());
   const tensor::Dims out_strides = tensor::DenseStrides(y.dims());

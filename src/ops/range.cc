@@ -76,6 +76,8 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+constexpr AttrDef kAttrs[] = {{"stash_type", AttrKind::kInt}};
+
 }  // namespace
 
 constinit const OpDef op::range = {
@@ -83,6 +85,7 @@ constinit const OpDef op::range = {
     .summary = "start, start + delta, ... before limit",
     .min_inputs = 3,
     .max_inputs = 3,
+    .attrs = kAttrs,  // of a precision, which double has
     .infer = Infer,
     .reference = Reference,
     .cost = CostMove,

@@ -9,20 +9,35 @@
 
 namespace npukit {
 namespace ops {
+
+std::int64_t RoundResizeSource(ResizeRounding mode, float x) {
+  switch (mode) {
+    case ResizeRounding::kPreferFloor:
+      return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::floor(x) : std::round(x));
+    case ResizeRounding::kPreferCeil:
+      return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::ceil(x) : std::round(x));
+    case ResizeRounding::kFloor:
+      return static_cast<std::int64_t>(std::floor(x));
+    case ResizeRounding::kCeil:
+      return static_cast<std::int64_t>(std::ceil(x));
+  }
+  return 0;
+}
+
+// fp32 product, as ONNX's own shape inference computes it.
+Result<std::int64_t> ScaledSize(std::int64_t in, float scale) {
+  const float out = std::floor(static_cast<float>(in) * scale);
+  if (!(scale > 0) || !(out <= 0x1p40f))
+    return InvalidArgument(Cat("a scale of ", scale, " for ", in, " elements"));
+  return scale == 1.0f ? in : static_cast<std::int64_t>(out);
+}
+
 namespace {
 
 using tensor::Dims;
 using tensor::Value;
-
-enum class Coordinates {
-  kHalfPixel,
-  kHalfPixelSymmetric,
-  kPytorchHalfPixel,
-  kAsymmetric,
-  kAlignCorners,
-  kTfHalfPixel
-};
-enum class Rounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
+using Coordinates = ResizeCoordinates;
+using Rounding = ResizeRounding;
 
 struct Mode {
   bool linear = false;
@@ -30,9 +45,6 @@ struct Mode {
   Coordinates coordinates = Coordinates::kHalfPixel;
   Rounding rounding = Rounding::kPreferFloor;
 };
-
-constexpr std::int64_t kMaxSize = std::int64_t{1}
-                                  << 24;  // of a result's dimension: the plan has an entry for each
 
 template <class T, std::size_t N>
 Status Choose(const Attrs& attrs, std::string_view name, const char* const (&names)[N], T* out) {
@@ -60,45 +72,7 @@ Result<Mode> ReadMode(const Attrs& attrs) {
   return m;
 }
 
-// In fp32 throughout: ties fall as they do in the runtimes that models were trained to be served
-// by.
-float SourceOf(Coordinates mode, std::int64_t i, float scale, std::int64_t in, std::int64_t out) {
-  const float x = static_cast<float>(i);
-  const float n_in = static_cast<float>(in);
-  const float n_out = static_cast<float>(out);
-  switch (mode) {
-    case Coordinates::kHalfPixel:
-      return (x + 0.5f) / scale - 0.5f;
-    case Coordinates::kHalfPixelSymmetric: {
-      const float adjustment = n_out / (scale * n_in);
-      return n_in / 2 * (1 - adjustment) + (x + 0.5f) / scale - 0.5f;
-    }
-    case Coordinates::kPytorchHalfPixel:
-      return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.0f;
-    case Coordinates::kAsymmetric:
-      return x / scale;
-    case Coordinates::kAlignCorners:
-      return out == 1 ? 0.0f : x * (n_in - 1) / (n_out - 1);
-    case Coordinates::kTfHalfPixel:
-      return (x + 0.5f) / scale;
-  }
-  return 0;
-}
-
-std::int64_t RoundSource(Rounding mode, float x) {
-  switch (mode) {
-    case Rounding::kPreferFloor:
-      return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::floor(x) : std::round(x));
-    case Rounding::kPreferCeil:
-      return static_cast<std::int64_t>(std::floor(x) + 0.5f == x ? std::ceil(x) : std::round(x));
-    case Rounding::kFloor:
-      return static_cast<std::int64_t>(std::floor(x));
-    case Rounding::kCeil:
-      return static_cast<std::int64_t>(std::ceil(x));
-  }
-  return 0;
-}
-
+// In fp32: ties fall as they do in the runtimes that models were trained to be served by.
 ResizeAxis PlanAxis(const Mode& m, float scale, std::int64_t in, std::int64_t out) {
   ResizeAxis axis;
   if (scale == 1.0f && in == out) return axis;
@@ -106,7 +80,7 @@ ResizeAxis PlanAxis(const Mode& m, float scale, std::int64_t in, std::int64_t ou
   const float last = static_cast<float>(in - 1);
   for (std::int64_t i = 0; i < out; ++i) {
     // Clamped before it becomes an integer: a tiny scale makes it huge.
-    const float source = std::clamp(SourceOf(m.coordinates, i, scale, in, out),
+    const float source = std::clamp(ResizeSource(m.coordinates, i, scale, in, out),
                                     m.linear ? 0.0f : -1.0f, m.linear ? last : last + 1);
     if (m.linear) {
       const auto lo = std::min(static_cast<std::int64_t>(source), in - 1);
@@ -114,7 +88,8 @@ ResizeAxis PlanAxis(const Mode& m, float scale, std::int64_t in, std::int64_t ou
       axis.hi.push_back(std::min(lo + 1, in - 1));
       axis.weight.push_back(source - static_cast<float>(lo));
     } else {
-      const std::int64_t at = std::clamp<std::int64_t>(RoundSource(m.rounding, source), 0, in - 1);
+      const std::int64_t at =
+          std::clamp<std::int64_t>(RoundResizeSource(m.rounding, source), 0, in - 1);
       axis.lo.push_back(at);
       axis.hi.push_back(at);
       axis.weight.push_back(0);
@@ -133,14 +108,6 @@ Status CheckList(const Value& list, std::size_t rank, const char* name) {
   if (list.count() == static_cast<std::int64_t>(rank)) return OkStatus();
   return InvalidArgument(
       Cat(name, " has ", list.count(), " numbers, expected one for each of ", rank, " dimensions"));
-}
-
-// Size of the result for a scale. fp32 product, as ONNX's own shape inference computes it.
-Result<std::int64_t> Scaled(std::int64_t in, float scale) {
-  const float out = std::floor(static_cast<float>(in) * scale);
-  if (!(scale > 0) || !(out <= 0x1p40f))
-    return InvalidArgument(Cat("a scale of ", scale, " for ", in, " elements"));
-  return scale == 1.0f ? in : static_cast<std::int64_t>(out);
 }
 
 bool Given(const Value* v) { return v != nullptr && v->present() && v->count() != 0; }
@@ -167,7 +134,7 @@ Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, co
       scale = x[d] == out ? 1.0f : static_cast<float>(out) / static_cast<float>(x[d]);
     } else {
       scale = static_cast<float>(tensor::ElementAsDouble(*scales, named));
-      NPUKIT_ASSIGN_OR_RETURN(out, Scaled(x[d], scale));
+      NPUKIT_ASSIGN_OR_RETURN(out, ScaledSize(x[d], scale));
     }
     if (x[d] == 0 && out != 0)
       return InvalidArgument(Cat("dimension ", d, " is 0 and cannot become ", out));
@@ -178,9 +145,9 @@ Result<std::vector<ResizeAxis>> PlanResize(const Attrs& attrs, const Dims& x, co
     if (d == 0) return std::vector<ResizeAxis>(x.size());  // nothing to compute
   }
   for (std::size_t d = 0; d < x.size(); ++d) {
-    if ((*y)[d] > kMaxSize)
+    if ((*y)[d] > kMaxResizedSize)
       return ResourceExhausted(
-          Cat("dimension ", d, " becomes ", (*y)[d], ", the limit is ", kMaxSize));
+          Cat("dimension ", d, " becomes ", (*y)[d], ", the limit is ", kMaxResizedSize));
     const auto named = static_cast<std::int64_t>(Named(mode.nhwc, d));
     const float scale = Given(sizes) ? static_cast<float>((*y)[d]) / static_cast<float>(x[d])
                                      : static_cast<float>(tensor::ElementAsDouble(*scales, named));
@@ -225,7 +192,8 @@ Status ResizeInfer(InferContext& c) {
         dims[d] = tensor::Dim::Of(out);
       } else {
         const auto scale = static_cast<float>(tensor::ElementAsDouble(*scales, named));
-        NPUKIT_ASSIGN_OR_RETURN(const std::int64_t out, Scaled(in.known() ? in.value : 1, scale));
+        NPUKIT_ASSIGN_OR_RETURN(const std::int64_t out,
+                                ScaledSize(in.known() ? in.value : 1, scale));
         dims[d] = in.known() ? tensor::Dim::Of(out) : scale == 1.0f ? in : tensor::Dim{};
       }
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "ops/outputs.h"
 
 namespace npukit::ops {
 
@@ -338,29 +339,8 @@ KnownInputs::KnownInputs(std::span<const Value> inputs) {
 }
 
 Result<Value> MakeOutput(EvalContext& c, InferFn infer) {
-  const KnownInputs known(c.inputs);
-  Type out;
-  InferContext ic{known.types, known.constants, *c.attrs, {&out, 1}};
-  NPUKIT_RETURN_IF_ERROR(infer(ic));
-  if (!out.is_static() || out.dtype == DType::kUndefined) {
-    return Internal(
-        Cat("the type of the result stayed ", out.ToString(), " although all inputs are known"));
-  }
-  NPUKIT_RETURN_IF_ERROR(CheckAddressable(out));
-  const Dims dims = out.dims();
-  if (out.dtype == DType::kString) {
-    // Strings live outside planned memory; the value handed over shares them with the one filled
-    // below.
-    NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(out.dtype, dims));
-    NPUKIT_RETURN_IF_ERROR(c.SetOutput(0, v));
-    return v;
-  }
-  NPUKIT_ASSIGN_OR_RETURN(Value v, c.Output(0, out.dtype, dims));
-  const int bits = tensor::DTypeBits(out.dtype);
-  if (bits < 8 && v.byte_size() != 0) {  // the unused half of the last byte is zero
-    static_cast<std::uint8_t*>(v.mutable_data())[v.byte_size() - 1] = 0;
-  }
-  return v;
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> values, MakeOutputs(c, infer, 1));
+  return std::move(values[0]);
 }
 
 void WalkIndices(const Dims& dims, std::span<const Dims> strides, IndexFn f, void* ctx) {

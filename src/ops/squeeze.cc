@@ -11,10 +11,19 @@ using tensor::Value;
 Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
-  if (!x.shape) return OkStatus();
-  const bool all = c.attrs.Find("axes") == nullptr;  // then every dimension of size 1 goes
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<bool> drop,
-                          AxisMask(c.attrs.IntList("axes"), x.shape->rank()));
+  const bool listed = Has(c, 1);  // the axes are an input
+  if (listed) {
+    NPUKIT_RETURN_IF_ERROR(WantIndexList(c, 1, false));
+    if (c.attrs.Find("axes") != nullptr)
+      return InvalidArgument("axes is given as an attribute and as an input");
+  }
+  if (!x.shape || (listed && c.constants[1] == nullptr)) return OkStatus();
+  // Without axes every dimension of size 1 goes.
+  const bool all = !listed && c.attrs.Find("axes") == nullptr;
+  NPUKIT_ASSIGN_OR_RETURN(
+      const std::vector<bool> drop,
+      AxisMask(listed ? tensor::ToInt64s(*c.constants[1]) : c.attrs.IntList("axes"),
+               x.shape->rank()));
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < drop.size(); ++i) {
     const Dim& d = x.shape->dims[i];
@@ -42,6 +51,7 @@ constexpr AttrDef kAttrs[] = {{"axes", AttrKind::kInts}};
 constinit const OpDef op::squeeze = {
     .name = "squeeze",
     .summary = "x without the named dimensions of size 1 (all of them, when none is named)",
+    .max_inputs = 2,
     .attrs = kAttrs,
     .infer = Infer,
     .reference = Reference,

@@ -9,7 +9,6 @@ using tensor::Value;
 
 Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
-  if (x.dtype == tensor::DType::kString) return InvalidArgument("input 0 is string");
   if (x.shape && x.shape->rank() < 2)
     return InvalidArgument(Cat("input 0 is ", x.ToString(), ", expected rank 2 or more"));
   if (Has(c, 1)) {
@@ -28,7 +27,7 @@ Status Reference(EvalContext& c) {
   const bool has_k = c.inputs.size() > 1 && c.inputs[1].present();
   const std::int64_t k = has_k ? tensor::ElementAsInt64(c.inputs[1], 0) : 0;
   NPUKIT_ASSIGN_OR_RETURN(Value zero, Value::Allocate(x.dtype(), {}));
-  tensor::StoreDouble(zero, 0, 0);
+  if (zero.byte_size() != 0) __builtin_memset(zero.mutable_data(), 0, zero.byte_size());
   const std::size_t rank = x.dims().size();
   const std::int64_t columns = x.dims()[rank - 1];
   const std::int64_t rows = x.dims()[rank - 2];

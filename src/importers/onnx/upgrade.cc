@@ -123,20 +123,39 @@ Result<Outcome> UpsampleToResize(Emitter& e) {
   return Outcome::GoOn();
 }
 
-// Opset 10 had (x, scales), sampled from the corner, and rounded down when enlarging.
+// Opset 10 had (x, scales), sampled from the corner, and rounded down when enlarging, up when
+// shrinking.
 Result<Outcome> ResizeScalesToThird(Emitter& e) {
   if (e.op.inputs.size() != 2) return Outcome::GoOn();
   const tensor::Value* scales = e.Constant(1);
-  if (scales == nullptr) return Outcome::Foreign("scales are not a constant");
-  for (std::int64_t i = 0; i < scales->count(); ++i) {
-    if (e.op.attrs.String("mode", "nearest") == "nearest" &&
-        tensor::ElementAsDouble(*scales, i) < 1) {
-      return Outcome::Foreign("shrinking to the nearest as opset 10 meant it");
-    }
-  }
+  bool enlarges = scales != nullptr && scales->is_tensor() && tensor::IsFloat(scales->dtype());
+  for (std::int64_t i = 0; enlarges && i < scales->count(); ++i)
+    enlarges = tensor::ElementAsDouble(*scales, i) >= 1;
   e.op.inputs = {e.op.inputs[0], ir::kNoValue, e.op.inputs[1]};
   e.op.attrs.Set("coordinate_transformation_mode", std::string("asymmetric"));
-  e.op.attrs.Set("nearest_mode", std::string("floor"));
+  e.op.attrs.Set("nearest_mode", std::string(enlarges ? "floor" : "simple"));
+  return Outcome::GoOn();
+}
+
+Result<Outcome> TopKCountToInput(Emitter& e) {
+  if (e.op.inputs.size() != 1) return Outcome::GoOn();
+  if (e.op.attrs.Find("k") == nullptr) return InvalidArgument("attribute k is missing");
+  e.op.inputs.push_back(e.Int64s({e.op.attrs.Int("k")}));
+  e.op.attrs.Erase("k");
+  return Outcome::GoOn();
+}
+
+// Before opset 16 the regions were not moved by half a pixel.
+Result<Outcome> RoiAlignFromTheCorner(Emitter& e) {
+  e.op.attrs.Set("coordinate_transformation_mode", std::string("output_half_pixel"));
+  return Outcome::GoOn();
+}
+
+Result<Outcome> DftAxisToInput(Emitter& e) {
+  const std::int64_t axis = e.op.attrs.Int("axis", 1);
+  e.op.attrs.Erase("axis");
+  e.op.inputs.resize(3, ir::kNoValue);
+  e.op.inputs[2] = e.Int64s({axis});
   return Outcome::GoOn();
 }
 

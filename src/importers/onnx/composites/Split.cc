@@ -9,6 +9,21 @@ Status Cut(Emitter& e, std::size_t output, ir::ValueId from, ir::ValueId to, std
   return e.Emit(op::slice, {}, {e.input(0), from, to, e.Int64s({axis})}, e.op.outputs[output]);
 }
 
+// The sizes are known when the graph runs.
+Result<Outcome> CutBySizes(Emitter& e, std::int64_t axis) {
+  ir::ValueId at = e.Int64s({0});
+  for (std::size_t i = 0; i < e.op.outputs.size(); ++i) {
+    const auto k = static_cast<std::int64_t>(i);
+    NPUKIT_ASSIGN_OR_RETURN(
+        const ir::ValueId size,
+        e.Emit(op::slice, {}, {e.input(1), e.Int64s({k}), e.Int64s({k + 1}), e.Int64s({0})}));
+    NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId end, e.Emit(op::add, {}, {at, size}));
+    NPUKIT_RETURN_IF_ERROR(Cut(e, i, at, end, axis));
+    at = end;
+  }
+  return Outcome::Done();
+}
+
 }  // namespace
 
 // One slice for each output. Sizes that depend on a length not known yet are computed from its
@@ -26,8 +41,9 @@ Result<Outcome> ImportSplit(Emitter& e) {
     sizes = e.op.attrs.IntList("split");
   } else if (e.has(1)) {
     const tensor::Value* v = e.Constant(1);
-    if (v == nullptr || !v->is_tensor() || !tensor::IsInteger(v->dtype()) || v->count() > 1 << 20)
-      return Outcome::Foreign("split is not a constant", "export with sizes that are constants");
+    if (v == nullptr) return CutBySizes(e, axis);
+    if (!v->is_tensor() || !tensor::IsInteger(v->dtype()) || v->count() > 1 << 20)
+      return InvalidArgument(Cat("split is ", v->type().ToString(), ", expected a list of int64"));
     sizes = tensor::ToInt64s(*v);
   }
   if (!sizes.empty()) {

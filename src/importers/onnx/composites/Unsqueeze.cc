@@ -2,13 +2,14 @@
 
 namespace npukit::importers::onnx {
 
+// Axes that are not constants stay an input.
 Result<Outcome> ImportUnsqueeze(Emitter& e) {
   const Axes axes = ReadAxes(e, 1);
-  if (!axes.known)
-    return Outcome::Foreign("axes is not a constant", "export with axes that are constants");
   ops::Attrs attrs;
-  if (axes.given) attrs.Set("axes", axes.values);
-  NPUKIT_RETURN_IF_ERROR(e.Emit(op::unsqueeze, std::move(attrs), {e.input(0)}, e.op.outputs[0]));
+  if (axes.given && axes.known) attrs.Set("axes", axes.values);
+  NPUKIT_RETURN_IF_ERROR(e.Emit(op::unsqueeze, std::move(attrs),
+                                {e.input(0), axes.known ? ir::kNoValue : e.input(1)},
+                                e.op.outputs[0]));
   return Outcome::Done();
 }
 
