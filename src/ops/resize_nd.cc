@@ -153,6 +153,30 @@ Result<std::vector<Axis>> Plan(const Attrs& attrs, const Mode& mode, const tenso
   return plan;
 }
 
+// What follows for single dimensions while others, or one of the lists, are not known.
+Status InferPartly(const Mode& mode, const std::vector<std::size_t>& named, const Value* scales,
+                   const Value* sizes, std::vector<Dim>& dims) {
+  const auto holds = [&](const Value* list) {
+    return Given(list) && list->count() == static_cast<std::int64_t>(named.size());
+  };
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    Dim& d = dims[named[i]];
+    const auto k = static_cast<std::int64_t>(i);
+    if (holds(sizes) && mode.aspect == Aspect::kStretch) {
+      const std::int64_t out = tensor::ElementAsInt64(*sizes, k);
+      if (out < 0) return InvalidArgument(Cat("sizes holds ", out));
+      d = Dim::Of(out);
+    } else if (holds(scales)) {
+      const auto scale = static_cast<float>(tensor::ElementAsDouble(*scales, k));
+      NPUKIT_ASSIGN_OR_RETURN(const std::int64_t out, ScaledSize(d.known() ? d.value : 1, scale));
+      if (scale != 1.0f) d = d.known() ? Dim::Of(out) : Dim{};
+    } else {
+      d = Dim{};
+    }
+  }
+  return OkStatus();
+}
+
 Status Infer(InferContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(const Mode mode, ReadMode(c.attrs));
   const tensor::Type& x = c.inputs[0];
@@ -170,10 +194,7 @@ Status Infer(InferContext& c) {
   const auto constant = [&](std::size_t i) { return Has(c, i) ? c.constants[i] : nullptr; };
   for (const std::size_t i : {kScales, kSizes}) known = known && (!Has(c, i) || constant(i));
   if (!mode.coordinates) known = known && (!Has(c, kRoi) || constant(kRoi));
-  if (!known) {
-    for (const std::size_t a : named) dims[a] = Dim{};
-    return OkStatus();
-  }
+  if (!known) return InferPartly(mode, named, constant(kScales), constant(kSizes), dims);
   NPUKIT_ASSIGN_OR_RETURN(const auto plan, Plan(c.attrs, mode, x.dims(), constant(kRoi),
                                                 constant(kScales), constant(kSizes)));
   for (const Axis& a : plan) dims[a.axis] = Dim::Of(a.out);
