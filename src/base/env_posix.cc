@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/env.h"
+#include "base/kept_bytes.h"
 #include "base/text.h"
 
 namespace npukit {
@@ -79,9 +80,13 @@ Result<Fd> OpenForRead(const std::string& path, int extra_flags, struct stat* in
 
 class PosixMappedFile final : public MappedFile {
  public:
-  explicit PosixMappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit PosixMappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {
+    if (!bytes_.empty()) NoteMapping(bytes_);
+  }
   ~PosixMappedFile() override {
-    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    if (bytes_.empty()) return;
+    ForgetMapping(bytes_);
+    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   }
   std::span<const std::byte> bytes() const override { return bytes_; }
 

@@ -1,8 +1,11 @@
 #include "base/hash.h"
 
+#include "base/sha256.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -72,20 +75,37 @@ void Compress(std::array<std::uint32_t, 8>& state, const unsigned char* block) {
 
 }  // namespace
 
-std::string Sha256Hex(std::span<const std::byte> bytes) {
-  std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
-  const std::size_t whole = bytes.size() / 64 * 64;
-  for (std::size_t i = 0; i < whole; i += 64) Compress(state, p + i);
+Sha256::Sha256()
+    : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
+void Sha256::Update(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t left = bytes.size();
+  const std::size_t held = length_ % 64;
+  length_ += left;
+  if (held != 0) {
+    const std::size_t take = std::min(left, 64 - held);
+    std::memcpy(rest_.data() + held, p, take);
+    p += take;
+    left -= take;
+    if (held + take < 64) return;
+    Compress(state_, reinterpret_cast<const unsigned char*>(rest_.data()));
+  }
+  for (; left >= 64; p += 64, left -= 64) Compress(state_, p);
+  if (left > 0) std::memcpy(rest_.data(), p, left);
+}
+
+std::string Sha256::Hex() const {
   // The rest, a one bit, zeros, and the length in bits: one block or two.
+  std::array<std::uint32_t, 8> state = state_;
   std::array<unsigned char, 128> tail{};
-  const std::size_t rest = bytes.size() - whole;
-  if (rest > 0) std::memcpy(tail.data(), p + whole, rest);
+  const std::size_t rest = length_ % 64;
+  std::memcpy(tail.data(), rest_.data(), rest);
   tail[rest] = 0x80;
   const std::size_t tail_bytes = rest < 56 ? 64 : 128;
-  const std::uint64_t bits = static_cast<std::uint64_t>(bytes.size()) * 8;
+  const std::uint64_t bits = length_ * 8;
   for (int i = 0; i < 8; ++i)
     tail[tail_bytes - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
   for (std::size_t i = 0; i < tail_bytes; i += 64) Compress(state, tail.data() + i);
@@ -96,6 +116,12 @@ std::string Sha256Hex(std::span<const std::byte> bytes) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[(word >> shift) & 0xF];
   }
   return hex;
+}
+
+std::string Sha256Hex(std::span<const std::byte> bytes) {
+  Sha256 hash;
+  hash.Update(bytes);
+  return hash.Hex();
 }
 
 }  // namespace npukit

@@ -61,8 +61,8 @@ class FakeLowering : public Lowering {
       if (!v.constant) continue;
       LoweredWeight w;
       w.layout = "raw";
-      w.bytes.assign(v.constant->bytes().begin(), v.constant->bytes().end());
-      w.hash = Hash64(w.bytes);
+      w.kept = KeepBytes({v.constant->bytes().begin(), v.constant->bytes().end()});
+      w.hash = Hash64(w.kept.bytes);
       l.weights.push_back(std::move(w));
     }
     l.estimate.time_ns = lowered_ns(g);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept_bytes.h"
 #include "base/status.h"
 #include "ir/graph.h"
 #include "target/account.h"
@@ -23,8 +24,8 @@ namespace npukit::compile {
 // are stored once.
 struct LoweredWeight {
   std::string layout;  // "f32_n16k", "fractal_z_f16", "raw", ...
-  std::vector<std::byte> bytes;
-  std::uint64_t hash = 0;  // Hash64 of bytes
+  KeptBytes kept;
+  std::uint64_t hash = 0;  // Hash64 of the bytes
 };
 
 struct Lowered {

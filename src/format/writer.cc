@@ -15,6 +15,7 @@ namespace {
 using Sink = std::function<Status(std::span<const std::byte>)>;
 
 constexpr std::array<std::byte, kSegmentAlignment> kZeros{};
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;  // written, then dropped, at a time
 
 // What a segment consists of, each part at the next multiple of the alignment; gaps are zero.
 struct Content {
@@ -28,55 +29,48 @@ Status PadTo(const Sink& sink, std::uint64_t& at, std::uint64_t alignment) {
   return gap == 0 ? OkStatus() : sink(std::span(kZeros).first(gap));
 }
 
+// Each part is needed no more once it is through: its pages may go.
 Status EmitContent(const Content& content, const Sink& sink) {
   std::uint64_t at = 0;
   for (const std::span<const std::byte> part : content.parts) {
     NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kWeightAlignment));
-    NPUKIT_RETURN_IF_ERROR(sink(part));
+    for (std::size_t done = 0; done < part.size();) {
+      const auto piece = part.subspan(done, std::min(part.size() - done, kPieceBytes));
+      NPUKIT_RETURN_IF_ERROR(sink(piece));
+      if (part.size() >= kKeepInFileFrom) DropPages(piece);
+      done += piece.size();
+    }
     at += part.size();
   }
   return OkStatus();
 }
 
-Status EmitPackage(const std::vector<Content>& contents, const Head& head, const Sink& sink) {
-  const std::vector<std::byte> head_bytes = EncodeHead(head);
-  if (head_bytes.size() > kMaxHeadBytes) {
-    return ResourceExhausted(Cat("package head of ", head_bytes.size(), " bytes; at most ",
-                                 kMaxHeadBytes, " are written"));
-  }
-  Preamble preamble;
-  const std::uint64_t segments_end =
-      head.segments.empty() ? kPreambleBytes
-                            : head.segments.back().offset + head.segments.back().length;
-  preamble.head_offset = AlignUp(segments_end, kHeadAlignment);
-  preamble.head_length = head_bytes.size();
-  preamble.file_length = preamble.head_offset + preamble.head_length;
-  preamble.head_hash = Hash64(head_bytes);
-  NPUKIT_RETURN_IF_ERROR(
-      VerifyHead(head, preamble.head_offset).WithContext("cannot write this package"));
-
-  NPUKIT_RETURN_IF_ERROR(sink(EncodePreamble(preamble)));
-  std::uint64_t at = kPreambleBytes;
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kSegmentAlignment));
-    NPUKIT_RETURN_IF_ERROR(EmitContent(contents[i], sink));
-    at += head.segments[i].length;
-  }
-  NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kHeadAlignment));
-  return sink(head_bytes);
-}
-
 }  // namespace
+
+struct PackageWriter::Layout {
+  Head head;
+  std::vector<Content> contents;
+  std::vector<std::byte> head_bytes;
+  Preamble preamble;
+};
 
 std::uint32_t PackageWriter::AddWeight(std::string layout,
                                        std::shared_ptr<const std::vector<std::byte>> bytes,
                                        std::uint64_t hash) {
+  const std::span<const std::byte> span = *bytes;
+  return AddWeight(std::move(layout), KeptBytes{span, std::move(bytes)}, hash);
+}
+
+std::uint32_t PackageWriter::AddWeight(std::string layout, KeptBytes kept, std::uint64_t hash) {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const Entry& e = weights_[i];
-    if (e.hash == hash && e.layout == layout && *e.bytes == *bytes)
-      return static_cast<std::uint32_t>(i);
+    if (e.hash != hash || e.layout != layout) continue;
+    const bool equal = std::ranges::equal(e.kept.bytes, kept.bytes);
+    DropPages(e.kept.bytes);
+    DropPages(kept.bytes);
+    if (equal) return static_cast<std::uint32_t>(i);
   }
-  weights_.push_back({std::move(layout), std::move(bytes), hash});
+  weights_.push_back({std::move(layout), std::move(kept), hash});
   return static_cast<std::uint32_t>(weights_.size() - 1);
 }
 
@@ -89,8 +83,7 @@ std::uint32_t PackageWriter::AddBlob(std::vector<std::byte> bytes) {
 
 // Blobs come first, so that AddBlob can say their segment's index; then one segment per layout of
 // weights, so that what one device reads lies together.
-Status PackageWriter::Write(Head head,
-                            const std::function<Status(std::span<const std::byte>)>& sink) const {
+Result<PackageWriter::Layout> PackageWriter::Arrange(Head head) const {
   std::vector<Content> contents;
   for (const std::vector<std::byte>& blob : blobs_)
     contents.push_back({SegmentKind::kBlob, {blob}});
@@ -106,9 +99,9 @@ Status PackageWriter::Write(Head head,
       ends.push_back(0);
     }
     WeightInfo w{static_cast<std::uint32_t>(segment), AlignUp(ends[segment], kWeightAlignment),
-                 e.bytes->size(), e.layout};
+                 e.kept.bytes.size(), e.layout};
     ends[segment] = w.offset + w.length;
-    contents[segment].parts.push_back(*e.bytes);
+    contents[segment].parts.push_back(e.kept.bytes);
     head.weights.push_back(std::move(w));
   }
 
@@ -128,28 +121,61 @@ Status PackageWriter::Write(Head head,
     at = s.offset + s.length;
     head.segments.push_back(s);
   }
-  return EmitPackage(contents, head, sink);
+
+  std::vector<std::byte> head_bytes = EncodeHead(head);
+  if (head_bytes.size() > kMaxHeadBytes) {
+    return ResourceExhausted(Cat("package head of ", head_bytes.size(), " bytes; at most ",
+                                 kMaxHeadBytes, " are written"));
+  }
+  Preamble preamble;
+  preamble.head_offset = AlignUp(at, kHeadAlignment);
+  preamble.head_length = head_bytes.size();
+  preamble.file_length = preamble.head_offset + preamble.head_length;
+  preamble.head_hash = Hash64(head_bytes);
+  NPUKIT_RETURN_IF_ERROR(
+      VerifyHead(head, preamble.head_offset).WithContext("cannot write this package"));
+  return Layout{std::move(head), std::move(contents), std::move(head_bytes), preamble};
+}
+
+Status PackageWriter::Write(const Layout& layout, const Sink& sink) const {
+  NPUKIT_RETURN_IF_ERROR(sink(EncodePreamble(layout.preamble)));
+  std::uint64_t at = kPreambleBytes;
+  for (std::size_t i = 0; i < layout.contents.size(); ++i) {
+    NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kSegmentAlignment));
+    NPUKIT_RETURN_IF_ERROR(EmitContent(layout.contents[i], sink));
+    at += layout.head.segments[i].length;
+  }
+  NPUKIT_RETURN_IF_ERROR(PadTo(sink, at, kHeadAlignment));
+  return sink(layout.head_bytes);
 }
 
 Result<std::vector<std::byte>> PackageWriter::ToBytes(Head head) const {
+  NPUKIT_ASSIGN_OR_RETURN(const Layout layout, Arrange(std::move(head)));
   std::vector<std::byte> out;
-  NPUKIT_RETURN_IF_ERROR(Write(std::move(head), [&](std::span<const std::byte> bytes) {
+  out.reserve(layout.preamble.file_length);
+  NPUKIT_RETURN_IF_ERROR(Write(layout, [&](std::span<const std::byte> bytes) {
     out.insert(out.end(), bytes.begin(), bytes.end());
     return OkStatus();
   }));
   return out;
 }
 
+Result<PackageWriter::Finished> PackageWriter::Finish(Head head) const {
+  NPUKIT_ASSIGN_OR_RETURN(const Layout layout, Arrange(std::move(head)));
+  Finished finished;
+  finished.file_bytes = layout.preamble.file_length;
+  NPUKIT_ASSIGN_OR_RETURN(finished.head, DecodeHead(layout.head_bytes));
+  NPUKIT_RETURN_IF_ERROR(VerifyHead(finished.head, layout.preamble.head_offset));
+  return finished;
+}
+
 Status PackageWriter::ToFile(Head head, Env& env, const std::string& path) const {
   // Opened only once there is something to write: a head that cannot be written does not touch the
   // disk.
-  std::unique_ptr<OutputFile> file;
-  NPUKIT_RETURN_IF_ERROR(Write(std::move(head), [&](std::span<const std::byte> bytes) -> Status {
-    if (file == nullptr) {
-      NPUKIT_ASSIGN_OR_RETURN(file, env.CreateFile(path));
-    }
-    return file->Write(bytes);
-  }));
+  NPUKIT_ASSIGN_OR_RETURN(const Layout layout, Arrange(std::move(head)));
+  NPUKIT_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, env.CreateFile(path));
+  NPUKIT_RETURN_IF_ERROR(
+      Write(layout, [&](std::span<const std::byte> bytes) { return file->Write(bytes); }));
   return file->Commit();
 }
 
@@ -164,7 +190,7 @@ PackageWriter::Sizes PackageWriter::WeightSizes(const Head& head) const {
   }
   Sizes sizes;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    (users[i] > 1 ? sizes.shared_bytes : sizes.own_bytes) += weights_[i].bytes->size();
+    (users[i] > 1 ? sizes.shared_bytes : sizes.own_bytes) += weights_[i].kept.bytes.size();
   }
   return sizes;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/kept_bytes.h"
 #include "base/status.h"
 #include "format/program.h"
 
@@ -21,12 +22,19 @@ class PackageWriter {
   // the bytes.
   std::uint32_t AddWeight(std::string layout, std::shared_ptr<const std::vector<std::byte>> bytes,
                           std::uint64_t hash);
+  std::uint32_t AddWeight(std::string layout, KeptBytes kept, std::uint64_t hash);
   // Returns the segment index for ExecutableInfo::blob_segment. (Equal blobs are stored once.)
   std::uint32_t AddBlob(std::vector<std::byte> bytes);
 
   // Fills head.segments and head.weights, checks the head as a reader would (kDataCorrupt names
   // what cannot be), writes. Deterministic: equal input, equal bytes.
   Result<std::vector<std::byte>> ToBytes(Head head) const;
+  // The head as a reader of the package will find it, and the package's size.
+  struct Finished {
+    Head head;
+    std::uint64_t file_bytes = 0;
+  };
+  Result<Finished> Finish(Head head) const;
   Status ToFile(Head head, Env& env,
                 const std::string& path) const;  // atomically: Env::CreateFile, Commit
 
@@ -39,10 +47,13 @@ class PackageWriter {
  private:
   struct Entry {
     std::string layout;
-    std::shared_ptr<const std::vector<std::byte>> bytes;
+    KeptBytes kept;
     std::uint64_t hash;
   };
-  Status Write(Head head, const std::function<Status(std::span<const std::byte>)>& sink) const;
+  struct Layout;  // what lies where in the file
+  Result<Layout> Arrange(Head head) const;
+  Status Write(const Layout& layout,
+               const std::function<Status(std::span<const std::byte>)>& sink) const;
 
   std::vector<Entry> weights_;
   std::vector<std::vector<std::byte>> blobs_;

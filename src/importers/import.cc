@@ -1,9 +1,11 @@
 #include "importers/import.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
-#include "base/hash.h"
+#include "base/kept_bytes.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "importers/onnx/onnx.h"
 #include "ir/input_shapes.h"
@@ -56,13 +58,25 @@ std::string Folder(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+// The file's pages are read once and given back.
+std::string HashOf(std::span<const std::byte> bytes) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  Sha256 hash;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    hash.Update(piece);
+    DropPages(piece);
+  }
+  return hash.Hex();
+}
+
 Result<ir::Graph> ImportBytes(Env& env, std::span<const std::byte> bytes, const std::string& path,
                               const ImportOptions& options) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.empty()) return DataCorrupt("not a model: the file is empty");
   if (const auto what = Sniff(text); !what.empty())
     return DataCorrupt(Cat("not an ONNX model: found ", what));
-  NPUKIT_ASSIGN_OR_RETURN(ir::Graph g, onnx::ImportModel(env, bytes, Folder(path), options.limits));
+  NPUKIT_ASSIGN_OR_RETURN(ir::Graph g, onnx::ImportModel(env, bytes, Folder(path), options));
   NPUKIT_RETURN_IF_ERROR(ir::Verify(g));
   if (options.shapes.empty()) {
     NPUKIT_RETURN_IF_ERROR(ir::InferTypes(g));
@@ -84,7 +98,7 @@ Result<Imported> ImportFile(Env& env, const std::string& path, const ImportOptio
     }
     auto g = ImportBytes(env, bytes, path, options);
     if (!g.ok()) return g.status().WithContext(Printable(path, 300));
-    return Imported{std::move(g).value(), Sha256Hex(bytes), bytes.size(), "onnx"};
+    return Imported{std::move(g).value(), HashOf(bytes), bytes.size(), "onnx"};
   } catch (const std::bad_alloc&) {
     return Status(Code::kOutOfMemory, Cat(Printable(path, 300), ": not enough memory to read it"));
   }

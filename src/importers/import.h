@@ -20,6 +20,9 @@ struct ImportLimits {
 
 struct ImportOptions {
   std::map<std::string, tensor::Dims> shapes;  // --shape: input name -> concrete dims
+  // For looking at a model: external data is not read but where shapes need it, and bytes of large
+  // constants may lie at odd addresses.
+  bool structure_only = false;
   ImportLimits limits;
 };
 

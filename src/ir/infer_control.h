@@ -16,6 +16,9 @@ struct Effort {
   int depth = 0;           // bodies around this graph
   int loops = 0;           // those of loops
   std::int64_t nodes = 0;  // inferred so far
+  // What working out values may still cost, in elements read and written and multiply-accumulates:
+  // far more than any model's shapes need.
+  double known_work = 1e8;
 };
 
 // Infers every node. `known[i]`: the value of input i where it is known, else null; may be shorter.

@@ -4,6 +4,7 @@
 // changing the graph; turning those values into constants is the pass fold_constants.
 #include <algorithm>
 
+#include "base/text.h"
 #include "ir/infer_control.h"
 #include "ir/node.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 // Shape arithmetic is tiny; anything larger is data, and evaluating it is not inference's business.
 constexpr std::int64_t kMaxKnownElements = 1024;
+constexpr std::size_t kMaxInputsNamed = 6;  // in a message
 
 bool IsSmall(const tensor::Value& v) { return v.is_tensor() && v.count() <= kMaxKnownElements; }
 
@@ -24,9 +26,12 @@ bool IsSmall(const tensor::Type& t) {
 // The outputs' values when they follow from what is known; empty otherwise. Never fails: what
 // cannot be known stays unknown.
 std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
-                                        std::span<const tensor::Value* const> constants) {
+                                        std::span<const tensor::Value* const> constants,
+                                        double* work_left) {
+  double work = 0;
   for (const ValueId id : n.outputs) {
     if (!IsSmall(g.value(id).type)) return {};
+    work += static_cast<double>(*tensor::ElementCount(g.value(id).type.dims()));
   }
   std::vector<tensor::Value> inputs;
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
@@ -34,6 +39,7 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
       inputs.emplace_back();
     } else if (constants[i]) {
       if (!IsSmall(*constants[i])) return {};
+      work += static_cast<double>(constants[i]->count());
       inputs.push_back(*constants[i]);
     } else if (n.op->loop == ops::LoopShape::kShape && g.value(n.inputs[i]).type.is_static()) {
       // Only the dims are read, so there are no bytes behind it and the element type does not
@@ -44,6 +50,10 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
       return {};
     }
   }
+  const ops::OpCost cost = ops::Cost(*n.op, n.attrs, n.epilogue, g.InputTypes(n), g.OutputTypes(n));
+  work += cost.macs + cost.vector_ops;
+  if (!(work <= *work_left)) return {};
+  *work_left -= work;
   auto outputs = EvaluateNode(n, inputs);
   if (!outputs.ok()) return {};
   for (const tensor::Value& v : *outputs) {
@@ -75,7 +85,7 @@ Status InferNode(Graph& g, const Node& n, std::span<const tensor::Value* const> 
   const std::vector<tensor::Type> inputs = g.InputTypes(n);
   std::vector<tensor::Type> outputs(n.outputs.size());
   const Status s = ops::Infer(*n.op, n.attrs, n.epilogue, inputs, constants, outputs);
-  if (!s.ok()) return s.WithContext(Describe(n));
+  if (!s.ok()) return Explained(g, n, s);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     tensor::Type& t = g.value(n.outputs[i]).type;
     t = KeepNames(std::move(outputs[i]), t);
@@ -106,7 +116,7 @@ Status InferGraph(Graph& g, std::span<const tensor::Value* const> known_inputs, 
       if (!s.ok()) return s.WithContext(Describe(n));
     } else {
       NPUKIT_RETURN_IF_ERROR(InferNode(g, n, constants));
-      values = KnownOutputs(g, n, constants);
+      values = KnownOutputs(g, n, constants, &effort.known_work);
     }
     for (std::size_t i = 0; i < values.size(); ++i) known[n.outputs[i]] = std::move(values[i]);
   }

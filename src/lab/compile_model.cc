@@ -28,28 +28,29 @@ Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options
                           compile::Compile(imported.graph, profile, kit.lowerings, o));
   result.head.model_sha256 = imported.sha256;
   if (kit.progress) kit.progress("packing", 0, 0);
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                          result.writer.ToBytes(std::move(result.head)));
   // Described as a reader sees it, so a package nobody could open is never written.
-  NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const format::Package> package,
-                          format::Package::FromBytes(bytes, nullptr));
+  NPUKIT_ASSIGN_OR_RETURN(const format::PackageWriter::Finished finished,
+                          result.writer.Finish(result.head));
+  const format::Head& head = finished.head;
   report::Compile r;
   if (options.strict_npu) {  // the first program of each shape is the best one
     std::set<std::string> seen;
-    for (const format::Program& p : package->head().programs) {
-      if (!seen.insert(report::ShapesText(ShapesOf(package->head(), p))).second ||
-          !r.off_npu.empty())
+    for (const format::Program& p : head.programs) {
+      if (!seen.insert(report::ShapesText(ShapesOf(head, p))).second || !r.off_npu.empty())
         continue;
       r.off_npu = OffNpu(p, options.allow);
     }
   }
-  if (r.off_npu.empty()) NPUKIT_RETURN_IF_ERROR(WriteFile(*kit.env, compile_options.output, bytes));
+  if (r.off_npu.empty()) {
+    NPUKIT_RETURN_IF_ERROR(
+        result.writer.ToFile(std::move(result.head), *kit.env, compile_options.output));
+  }
   r.model = options.path;
   r.target = TargetOf(profile);
   if (r.off_npu.empty()) r.output = compile_options.output;
-  r.output_bytes = bytes.size();
-  r.programs = DescribeAll(package->head());
-  const WeightBytes weights = CountWeights(package->head());
+  r.output_bytes = finished.file_bytes;
+  r.programs = DescribeAll(head);
+  const WeightBytes weights = CountWeights(head);
   r.shared_bytes = weights.shared;
   r.own_bytes = weights.own;
   for (const passes::PassReport& p : result.passes)

@@ -5,7 +5,8 @@ namespace npukit::lab {
 namespace {
 
 Result<report::Info> DescribeModel(const Kit& kit, const std::string& path) {
-  NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported, ReadModel(kit, path));
+  NPUKIT_ASSIGN_OR_RETURN(const importers::Imported imported,
+                          ReadModel(kit, path, /*structure_only=*/true));
   const ir::Graph& g = imported.graph;
   report::Info r;
   r.file = path;

@@ -70,9 +70,12 @@ Result<bool> IsPackage(Env& env, const std::string& path) {
   return format::LooksLikePackage(file->bytes());
 }
 
-Result<importers::Imported> ReadModel(const Kit& kit, const std::string& path) {
+Result<importers::Imported> ReadModel(const Kit& kit, const std::string& path,
+                                      bool structure_only) {
   if (kit.progress) kit.progress("reading the model", 0, 0);
-  return importers::ImportFile(*kit.env, path, {});
+  importers::ImportOptions options;
+  options.structure_only = structure_only;
+  return importers::ImportFile(*kit.env, path, options);
 }
 
 compile::CompileOptions OptionsFor(const Kit& kit, const ModelOptions& options) {

@@ -56,7 +56,8 @@ Result<bool> IsPackage(Env& env, const std::string& path);
 Result<Model> OpenModel(const Kit& kit, const ModelOptions& options);
 
 // Reads a model (not a package).
-Result<importers::Imported> ReadModel(const Kit& kit, const std::string& path);
+Result<importers::Imported> ReadModel(const Kit& kit, const std::string& path,
+                                      bool structure_only = false);
 
 // The compile options that a device spec and shapes imply.
 compile::CompileOptions OptionsFor(const Kit& kit, const ModelOptions& options);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/kept_bytes.h"
 #include "base/text.h"
 #include "passes/list.h"
 
@@ -33,6 +34,7 @@ Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions&
     if (s.ok()) s = ir::InferTypes(g);
     if (s.ok()) s = ir::Verify(g);
     if (!s.ok()) return s.WithContext(Cat("pass ", p.name));
+    DropAllPages();  // of weights that it read; the next one reads others
     if (report) {
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       report->push_back(PassReport{std::string(p.name), changes, took.count()});

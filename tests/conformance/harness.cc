@@ -24,10 +24,11 @@ Result<std::unique_ptr<Program>> LoadGraph(const Subject& subject, const ir::Gra
   NPUKIT_ASSIGN_OR_RETURN(program->lowered,
                           subject.lowering->Lower(graph, subject.profile, options));
   for (const compile::LoweredWeight& w : program->lowered.weights) {
+    const std::span<const std::byte> bytes = w.kept.bytes;
     NPUKIT_ASSIGN_OR_RETURN(
         auto value,
-        tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(w.bytes.size())}));
-    if (!w.bytes.empty()) std::memcpy(value.mutable_data(), w.bytes.data(), w.bytes.size());
+        tensor::Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(bytes.size())}));
+    if (!bytes.empty()) std::memcpy(value.mutable_data(), bytes.data(), bytes.size());
     auto owner = std::make_shared<tensor::Value>(std::move(value));
     program->weights.push_back({.id = program->weights.size(), .bytes = owner->bytes()});
     program->aligned.push_back(std::move(owner));

@@ -5,7 +5,7 @@ import re
 from .common import BUILD, ROOT, Failure, jobs, run, say
 from .setup import setup
 
-PRESETS = ("host", "asan", "tsan", "arm64")
+PRESETS = ("host", "asan", "tsan", "arm64", "fuzz")
 
 
 def configure(preset):
@@ -18,7 +18,7 @@ def configure(preset):
 def build(preset="host", targets=()):
     if preset not in PRESETS:
         raise Failure(f"no preset {preset}: there are {', '.join(PRESETS)}")
-    setup(("build", "all") if preset == "arm64" else ("build",))
+    setup(("build", {"arm64": "all", "fuzz": "fuzz"}[preset]) if preset in ("arm64", "fuzz") else ("build",))
     tree = configure(preset)
     run(["ninja", "-C", tree, f"-j{jobs()}"] + list(targets), f"building build/{preset}")
     if preset == "host":
@@ -99,6 +99,8 @@ def test(everything=False, pattern=None):
     good &= ctest(tree, totals, env=dict(stress, TSAN_OPTIONS="halt_on_error=1:" + refuse))
     tree = build("arm64")
     good &= ctest(tree, totals, env=dict(stress, NPUKIT_STRESS_SECONDS="2"))
+    from . import fuzz  # it builds too  # pylint: disable=import-outside-toplevel
+    good &= fuzz.fuzz(60) == 0
     if totals.skipped:
         say("[dev] with --all nothing may be skipped: " + ", ".join(totals.skipped))
         good = False

@@ -10,7 +10,7 @@ from .setup import setup
 
 
 def source_files():
-    out = run(["git", "ls-files", "-co", "--exclude-standard", "--", "src", "include", "apps", "tests", "bench"],
+    out = run(["git", "ls-files", "-co", "--exclude-standard", "--", "src", "include", "apps", "tests", "bench", "fuzz"],
               quiet=True).stdout.split("\n")
     return [f for f in out if f.endswith((".h", ".hpp", ".cc", ".c")) and os.path.exists(os.path.join(ROOT, f))]
 

@@ -3,7 +3,7 @@ import argparse
 import os
 
 from . import build as building
-from . import checks, demo, fix, new
+from . import checks, demo, fix, fuzz, new
 from .common import Failure, say
 from .setup import setup
 
@@ -31,6 +31,10 @@ def parser():
     s.add_argument("--all", action="store_true", help="also under sanitizers and on emulated arm64")
     s.add_argument("pattern", nargs="?", help="a label (" + ", ".join(building.LABELS) + ") or part of a test's name")
 
+    s = verbs.add_parser("fuzz", help="feed odd files to the readers until one breaks (clang, libFuzzer)")
+    s.add_argument("--seconds", type=int, default=60, help="for each target (default: 60)")
+    s.add_argument("--target", action="append", default=[], help="one of " + ", ".join(fuzz.TARGETS) + "; default: all")
+
     s = verbs.add_parser("check", help="format, layers, lists, ratchet, links, words; --quick leaves formatting out")
     s.add_argument("--quick", action="store_true")
 
@@ -51,7 +55,7 @@ def main(argv):
             p.print_help()
             return 0
         if args.verb == "setup":
-            groups = ("build", "all", "networks") if args.all else ("build", "networks") if args.networks else ("build",)
+            groups = ("build", "all", "networks", "fuzz") if args.all else ("build", "networks") if args.networks else ("build",)
             setup(groups, dry_run=args.dry_run)
             return 0
         if args.verb == "demo":
@@ -61,6 +65,8 @@ def main(argv):
             return 0
         if args.verb == "test":
             return building.test(args.all, args.pattern)
+        if args.verb == "fuzz":
+            return fuzz.fuzz(args.seconds, args.target)
         if args.verb == "check":
             return checks.check(args.quick)
         if args.verb == "fix":

@@ -62,10 +62,10 @@ class SlotTable {
           return Unsupported(
               Cat("output \"", Printable(g_.value(v).name), "\": nothing computes it"));
         }
-        auto bytes = std::make_shared<std::vector<std::byte>>(c->bytes().begin(), c->bytes().end());
-        const std::uint64_t hash = Hash64(*bytes);
+        KeptBytes kept = KeepBytes(c->bytes(), std::make_shared<const tensor::Value>(*c));
+        const std::uint64_t hash = Hash64(kept.bytes);
         slot_of_[v] =
-            Add(v, format::SlotKind::kConstant, writer.AddWeight("raw", std::move(bytes), hash));
+            Add(v, format::SlotKind::kConstant, writer.AddWeight("raw", std::move(kept), hash));
       }
       format::Step step;
       step.kind = format::StepKind::kCopy;
@@ -140,8 +140,8 @@ Result<format::Program> EmitProgram(const ir::Graph& g, const Partition& partiti
     executable.device = device.device();
     executable.blob_segment = writer.AddBlob(std::move(lowered->blob));
     for (LoweredWeight& w : lowered->weights) {
-      auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(w.bytes));
-      executable.weights.push_back(writer.AddWeight(std::move(w.layout), std::move(bytes), w.hash));
+      executable.weights.push_back(
+          writer.AddWeight(std::move(w.layout), std::move(w.kept), w.hash));
     }
     executable.scratch_bytes = lowered->scratch_bytes;
     executable.estimate = std::move(lowered->estimate);

@@ -12,8 +12,17 @@ namespace {
 
 constexpr std::int64_t kMaxKnownElements =
     1024;  // limits, axes and shapes are small; weights are not computed here
+constexpr std::size_t kMaxKnownStringBytes = 1 << 14;
+constexpr double kMaxKnownWork = 1e8;  // elements and multiply-accumulates, for the whole graph
 
-bool IsSmall(const Value& v) { return v.is_tensor() && v.count() <= kMaxKnownElements; }
+// Strings have no size of their own: a chain of them could double in each node.
+bool IsSmall(const Value& v) {
+  if (!v.is_tensor() || v.count() > kMaxKnownElements) return false;
+  if (v.dtype() != tensor::DType::kString) return true;
+  std::size_t bytes = 0;
+  for (const std::string& s : v.strings()) bytes += s.size();
+  return bytes <= kMaxKnownStringBytes;
+}
 
 bool IsSmall(const tensor::Type& t) {
   return t.is_static() &&
@@ -67,7 +76,7 @@ Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir:
   }
   NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
   for (const ir::ValueId id : node.outputs) all_known = all_known && IsSmall(g_.value(id).type);
-  if (all_known) {
+  if (all_known && TakeWork(node)) {
     std::vector<Value> values;
     for (const Value* v : constants) values.push_back(v ? *v : Value());
     if (auto results = ir::EvaluateNode(node, values); results.ok()) {
@@ -78,6 +87,22 @@ Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir:
   }
   g_.nodes.push_back(std::move(node));
   return OkStatus();
+}
+
+bool Emitter::TakeWork(const ir::Node& node) {
+  const auto inputs = g_.InputTypes(node);
+  const auto outputs = g_.OutputTypes(node);
+  const ops::OpCost cost = ops::Cost(*node.op, node.attrs, node.epilogue, inputs, outputs);
+  double work = cost.macs + cost.vector_ops;
+  for (const auto* list : {&inputs, &outputs}) {
+    for (const tensor::Type& t : *list) {
+      const auto count = t.is_static() ? tensor::ElementCount(t.dims()) : std::nullopt;
+      work += static_cast<double>(count.value_or(0));
+    }
+  }
+  if (!(known_work_ + work <= kMaxKnownWork)) return false;
+  known_work_ += work;
+  return true;
 }
 
 Result<ir::ValueId> Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs,

@@ -1,10 +1,13 @@
 #include "importers/onnx/model.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
 #include <climits>
 
+#include "base/kept_bytes.h"
 #include "base/text.h"
 #include "importers/onnx/graph_importer.h"
 #include "importers/onnx/onnx.h"
@@ -14,6 +17,39 @@ namespace {
 
 // Messages nest graph, node, attribute, graph; types nest two for each level.
 constexpr int kMessagesPerLevel = 4;
+
+// A mapped file in pieces, each given back once it was read: what is parsed is a copy.
+class Pieces final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  explicit Pieces(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  bool Next(const void** data, int* size) override {
+    Drop();
+    if (at_ == bytes_.size()) return false;
+    piece_ = at_;
+    const std::size_t n = std::min(kPiece, bytes_.size() - at_);
+    *data = bytes_.data() + at_;
+    *size = static_cast<int>(n);
+    at_ += n;
+    return true;
+  }
+  void BackUp(int count) override { at_ -= static_cast<std::size_t>(count); }
+  bool Skip(int count) override {
+    const std::size_t n = std::min(static_cast<std::size_t>(count), bytes_.size() - at_);
+    at_ += n;
+    return n == static_cast<std::size_t>(count);
+  }
+  std::int64_t ByteCount() const override { return static_cast<std::int64_t>(at_); }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{4} << 20;
+  void Drop() {
+    if (at_ > piece_) DropPages(bytes_.subspan(piece_, at_ - piece_));
+    piece_ = at_;
+  }
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;     // what comes next
+  std::size_t piece_ = 0;  // where the last piece began
+};
 
 void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read,
                   int depth) {
@@ -39,8 +75,8 @@ Result<std::shared_ptr<pb::ModelProto>> ParseModel(std::span<const std::byte> by
   }
   const google::protobuf::LogSilencer silence;  // one line on failure, ours
   auto model = std::make_shared<pb::ModelProto>();
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                            static_cast<int>(bytes.size()));
+  Pieces pieces(bytes);
+  google::protobuf::io::CodedInputStream in(&pieces);
   in.SetRecursionLimit(kMessagesPerLevel * limits.max_nesting + 16);
   if (!model->ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
     return DataCorrupt(
@@ -56,10 +92,12 @@ Result<std::shared_ptr<pb::ModelProto>> ParseModel(std::span<const std::byte> by
 std::string NormalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const std::string& folder,
-                              const ImportLimits& limits) {
+                              const ImportOptions& options) {
+  const ImportLimits& limits = options.limits;
   NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const pb::ModelProto> model,
                           ParseModel(bytes, limits));
-  ModelContext context{TensorReader(env, folder, model), limits, {}, {}, {}, 0};
+  ModelContext context{
+      TensorReader(env, folder, model, options.structure_only), limits, {}, {}, {}, 0};
   std::vector<std::pair<std::string, std::string>> metadata;
   const auto note = [&](std::string key, std::string value) {
     if (!value.empty()) metadata.emplace_back(std::move(key), std::move(value));

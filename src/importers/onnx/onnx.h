@@ -21,6 +21,6 @@ namespace npukit::importers::onnx {
 // `folder`: where external data may lie. kDataCorrupt: not an ONNX model, or one that contradicts
 // itself.
 Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const std::string& folder,
-                              const ImportLimits& limits);
+                              const ImportOptions& options);
 
 }  // namespace npukit::importers::onnx

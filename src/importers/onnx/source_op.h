@@ -84,8 +84,11 @@ class Emitter {
   Status EmitForeign(const Outcome& why);
 
  private:
+  bool TakeWork(const ir::Node& node);  // false: too much was worked out already
+
   ir::Graph& g_;
   std::vector<std::optional<tensor::Value>> known_;  // by ValueId
+  double known_work_ = 0;
 };
 
 // Attributes `names` of `from`, where present.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/kept_bytes.h"
 #include "base/text.h"
 
 namespace npukit::importers::onnx {
@@ -17,6 +18,9 @@ namespace {
 
 constexpr std::uint64_t kCopyBelow =
     4096;  // bytes; so that a handful of numbers does not keep a model in memory
+
+constexpr std::uint64_t kReadBelow =
+    64;  // limits, scales and the like are read even from a model that is only looked at
 
 constexpr DType kDTypes[] = {DType::kUndefined,
                              DType::kF32,
@@ -62,8 +66,14 @@ Result<Value> SharedBytes(DType dtype, const Dims& dims, std::shared_ptr<const v
   const auto align =
       static_cast<std::uintptr_t>(std::max(1, std::min(64, tensor::DTypeBits(dtype)) / 8));
   const bool aligned = reinterpret_cast<std::uintptr_t>(data) % align == 0;
-  if (bytes < kCopyBelow || !aligned || dtype == DType::kBool) return Copied(dtype, dims, data);
-  return Value::Shared(dtype, dims, std::move(owner), data);
+  if (bytes >= kCopyBelow && aligned && dtype != DType::kBool)
+    return Value::Shared(dtype, dims, std::move(owner), data);
+  NPUKIT_ASSIGN_OR_RETURN(Value v, Copied(dtype, dims, data));
+  if (bytes < kKeepInFileFrom) return v;
+  DropPages({static_cast<const std::byte*>(data), bytes});
+  const KeptBytes kept = KeepBytes(v.bytes(), std::make_shared<const Value>(v));
+  DropPages(kept.bytes);
+  return Value::Shared(dtype, dims, kept.owner, kept.bytes.data());
 }
 
 Status WrongSize(const char* field, std::uint64_t expected, std::uint64_t found, const char* unit) {
@@ -236,7 +246,12 @@ Result<Value> TensorReader::ReadExternal(const pb::TensorProto& t, DType dtype, 
     return DataCorrupt(Cat("external data file ", Printable(location), " has ", size,
                            " bytes, expected ", bytes, " from ", start, ": the file is cut short"));
   }
-  return SharedBytes(dtype, dims, file, file->bytes().data() + start, bytes);
+  const std::byte* data = file->bytes().data() + start;
+  const bool may_be_a_shape =
+      (tensor::IsInteger(dtype) || dtype == DType::kBool) && bytes < kCopyBelow;
+  if (structure_only_ && !may_be_a_shape && bytes >= kReadBelow)
+    return Value::Shared(dtype, dims, file, data);
+  return SharedBytes(dtype, dims, file, data, bytes);
 }
 
 Result<tensor::Type> ReadType(const pb::TypeProto& t, int max_nesting) {

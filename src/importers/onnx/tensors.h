@@ -24,8 +24,12 @@ std::optional<tensor::DType> DTypeOf(std::int64_t onnx);
 // the external file.
 class TensorReader {
  public:
-  TensorReader(Env& env, std::string folder, std::shared_ptr<const pb::ModelProto> model)
-      : env_(env), folder_(std::move(folder)), model_(std::move(model)) {}
+  TensorReader(Env& env, std::string folder, std::shared_ptr<const pb::ModelProto> model,
+               bool structure_only = false)
+      : env_(env),
+        folder_(std::move(folder)),
+        model_(std::move(model)),
+        structure_only_(structure_only) {}
   // kDataCorrupt: fewer or more bytes than the shape needs. kInvalidArgument: external data outside
   // the folder.
   Result<tensor::Value> Read(const pb::TensorProto& t);
@@ -38,6 +42,7 @@ class TensorReader {
   Env& env_;
   std::string folder_;
   std::shared_ptr<const pb::ModelProto> model_;
+  bool structure_only_;
   std::map<std::string, std::shared_ptr<MappedFile>> files_;
 };
 

@@ -117,15 +117,18 @@ Result<std::uint32_t> SegmentBuilder::AddWeight(const tensor::Value& v, Layout l
   compile::LoweredWeight w;
   w.layout = LayoutName(layout);
   if (layout == Layout::kRaw) {
-    w.bytes.assign(v.bytes().begin(), v.bytes().end());
+    // The value itself, wherever it lies: in memory, or in the model's file.
+    w.kept = KeepBytes(v.bytes(), std::make_shared<const tensor::Value>(v));
   } else {
     const auto spec = SpecFor(layout, v.dims(), groups);
     NPUKIT_CHECK(spec.has_value());
-    w.bytes.resize(static_cast<std::size_t>(spec->floats()) * sizeof(float));
-    PackPanels(*spec, static_cast<const float*>(v.data()),
-               reinterpret_cast<float*>(w.bytes.data()));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(spec->floats()) * sizeof(float));
+    PackPanels(*spec, static_cast<const float*>(v.data()), reinterpret_cast<float*>(bytes.data()));
+    w.kept = KeepBytes(std::move(bytes));
   }
-  w.hash = Hash64(w.bytes);
+  w.hash = Hash64(w.kept.bytes);
+  DropPages(v.bytes());
+  DropPages(w.kept.bytes);
   const auto [it, added] =
       weight_ids_.try_emplace({w.hash, w.layout}, static_cast<std::uint32_t>(weights_.size()));
   if (added) weights_.push_back(std::move(w));

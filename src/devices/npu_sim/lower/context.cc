@@ -160,11 +160,11 @@ Result<std::int32_t> Context::AddWeight(std::string layout, std::vector<std::byt
   const std::uint64_t hash = Hash64(bytes);
   for (const std::int32_t i : weight_by_hash_[hash]) {
     const compile::LoweredWeight& w = weights[static_cast<std::size_t>(i)];
-    if (w.layout == layout && w.bytes == bytes) return i;
+    if (w.layout == layout && std::ranges::equal(w.kept.bytes, bytes)) return i;
   }
   const auto index = static_cast<std::int32_t>(weights.size());
   program.weight_bytes.push_back(bytes.size());
-  weights.push_back({std::move(layout), std::move(bytes), hash});
+  weights.push_back({std::move(layout), KeepBytes(std::move(bytes)), hash});
   weight_by_hash_[hash].push_back(index);
   return index;
 }
