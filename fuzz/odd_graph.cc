@@ -118,6 +118,7 @@ class Maker {
       g_.inputs.push_back(v);
     }
     const std::uint64_t nodes = 1 + b_.Below(kMaxNodes);
+    readable_ = g_.inputs;
     for (std::uint64_t i = 0; i < nodes && !b_.empty(); ++i) AddNode(depth);
     // What is made last is read; a value may be given out twice.
     const std::uint64_t outputs = 1 + b_.Below(3);
@@ -194,7 +195,6 @@ class Maker {
   }
   // A value that is there already, the newest ones most often.
   ir::ValueId Readable() {
-    if (readable_.empty()) readable_ = g_.inputs;
     const std::uint64_t back = b_.Below(std::min<std::uint64_t>(readable_.size(), 6));
     return readable_[readable_.size() - 1 - back];
   }
@@ -270,7 +270,6 @@ class Maker {
       MustBeGoodMessage(added.status());
       return;
     }
-    if (readable_.empty()) readable_ = g_.inputs;
     readable_.insert(readable_.end(), made.begin(), made.end());
   }
 

@@ -28,6 +28,7 @@ def _start(tree, seeds, target, seconds):
         os.makedirs(folder, exist_ok=True)
     log = os.path.join(BUILD, "fuzz", target + ".log")
     env = environment({"ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+                       "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
                        "NPUKIT_LOG": "error"})
     command = ["nice", "-n", "10", os.path.join(tree, "fuzz", "fuzz_" + target), corpus, os.path.join(seeds, target),
                f"-max_total_time={seconds}", f"-artifact_prefix={crashes}/"] + LIMITS

@@ -17,7 +17,7 @@ DEBIAN = {
               "libprotobuf-dev", "protobuf-compiler", "nlohmann-json3-dev", "libcli11-dev", "libfmt-dev", "libxxhash-dev",
               "libgtest-dev", "googletest", "libopencv-core-dev", "libopencv-imgproc-dev", "libopencv-imgcodecs-dev"],
     "all": ["g++-aarch64-linux-gnu", "qemu-user", "clang-format-19", "chromium"],
-    "fuzz": ["clang-19", "libclang-rt-19-dev"],  # libFuzzer and its sanitizers, one version
+    "fuzz": ["clang-19", "libclang-rt-19-dev", "llvm-19"],  # libFuzzer and its sanitizers, one version
     # torch for the CPU: PyPI's wheel brings CUDA along (docs/dependencies.md).
     "networks": ["python3-torch", "python3-torchvision", "python3-onnx"],
 }

@@ -2,8 +2,10 @@
 // same meaning.
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "base/text.h"
+#include "importers/names.h"
 #include "importers/onnx/source_op.h"
 
 namespace npukit::importers::onnx {
@@ -175,3 +177,27 @@ Result<Outcome> Convert(Emitter& e) {
 }
 
 }  // namespace npukit::importers::onnx
+
+namespace npukit::importers {
+
+std::vector<OnnxName> OnnxNames() {
+  std::map<std::string_view, OnnxName> names;
+  for (const ops::OpDef* def : ops::AllOps()) {
+    const std::string_view name = def->foreign.onnx;
+    if (!name.empty()) names[name] = {name, false, def->name, {}};
+  }
+  for (const onnx::Composite& c : onnx::kComposites) {
+    names[c.name].name = c.name;
+    names[c.name].composite = true;
+  }
+  for (const onnx::Step& s : onnx::kSteps) {
+    const auto at = names.find(s.name);
+    if (at != names.end()) at->second.upgraded_below.push_back(s.below);
+    if (at == names.end() && s.name != "*") names[s.name] = {s.name, true, {}, {s.below}};
+  }
+  std::vector<OnnxName> sorted;
+  for (auto& [name, entry] : names) sorted.push_back(std::move(entry));
+  return sorted;
+}
+
+}  // namespace npukit::importers

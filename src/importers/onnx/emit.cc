@@ -56,6 +56,12 @@ Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir:
                         std::vector<ir::ValueId> outputs, Bodies bodies) {
   // A control node's inputs are told apart by their number.
   while (!def.control && !inputs.empty() && inputs.back() == ir::kNoValue) inputs.pop_back();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(def.min_inputs); ++i) {
+    if (i < inputs.size() && inputs[i] != ir::kNoValue) continue;
+    return InvalidArgument(Cat("node ", Printable(op.name), " (", Printable(op.op), "): input ", i,
+                               " is required and absent; expected ", def.min_inputs,
+                               " inputs at least, found ", op.inputs.size()));
+  }
   while (def.outputs >= 0 && outputs.size() < static_cast<std::size_t>(def.outputs))
     outputs.push_back(g_.AddValue("", {}));
   ir::Node node;

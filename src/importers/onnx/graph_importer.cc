@@ -39,6 +39,12 @@ Type GraphImporter::Declared(const std::string& name) const {
   return at == declared_.end() ? Type{} : at->second;
 }
 
+// Where it happened, from the outside in; where graphs are nested deeply the outermost places will
+// do, or the message would be a page.
+Status GraphImporter::At(const Status& s, const std::string& where) const {
+  return depth_ < 3 ? s.WithContext(where) : s;
+}
+
 Status GraphImporter::ReadDeclaredTypes(const pb::GraphProto& graph) {
   for (const auto* list : {&graph.value_info(), &graph.output()}) {
     for (const auto& info : *list) {
@@ -142,7 +148,7 @@ Status GraphImporter::ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
   const auto body = [&](const pb::GraphProto& graph, std::string name) -> Status {
     GraphImporter nested(model_, this, depth_ + 1);
     auto g = nested.Import(graph);
-    if (!g.ok()) return g.status().WithContext(Cat("body ", Printable(name)));
+    if (!g.ok()) return At(g.status(), Cat("body ", Printable(name)));
     captured->insert(captured->end(), nested.captures().begin(), nested.captures().end());
     op->bodies.emplace_back(std::move(name), std::make_shared<ir::Graph>(std::move(g).value()));
     return OkStatus();
@@ -206,7 +212,7 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
 
   std::vector<ir::ValueId> captured;
   for (const auto& a : node.attribute()) {
-    if (const Status s = ImportAttribute(a, &op, &captured); !s.ok()) return s.WithContext(where);
+    if (const Status s = ImportAttribute(a, &op, &captured); !s.ok()) return At(s, where);
   }
   for (const std::string& name : node.output()) {
     auto id = Define(name, nullptr);

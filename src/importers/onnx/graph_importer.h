@@ -40,6 +40,7 @@ class GraphImporter {
   }  // ids in the parent's graph
 
  private:
+  Status At(const Status& s, const std::string& where) const;
   Status ReadDeclaredTypes(const pb::GraphProto& graph);
   Status ImportInputs(const pb::GraphProto& graph);
   Status ImportInitializers(const pb::GraphProto& graph);

@@ -62,7 +62,10 @@ class Emitter {
   // Null when absent or not known.
   const tensor::Value* Constant(std::size_t input) const;
   std::optional<std::size_t> Rank(std::size_t input) const;
-  const tensor::Type& Type(std::size_t input) const { return g_.value(op.inputs[input]).type; }
+  // Of an absent input: nothing is known.
+  const tensor::Type& Type(std::size_t input) const {
+    return has(input) ? g_.value(op.inputs[input]).type : absent_;
+  }
   ir::ValueId input(std::size_t i) const { return has(i) ? op.inputs[i] : ir::kNoValue; }
 
   ir::ValueId Int64s(const std::vector<std::int64_t>& v);
@@ -89,6 +92,7 @@ class Emitter {
   ir::Graph& g_;
   std::vector<std::optional<tensor::Value>> known_;  // by ValueId
   double known_work_ = 0;
+  tensor::Type absent_;
 };
 
 // Attributes `names` of `from`, where present.

@@ -38,8 +38,7 @@ Result<Outcome> AlignOldBroadcast(Emitter& e) {
   for (std::int64_t i = 0; i < trailing; ++i) axes.push_back(static_cast<std::int64_t>(*b) + i);
   ops::Attrs attrs;
   attrs.Set("axes", axes);
-  NPUKIT_ASSIGN_OR_RETURN(e.op.inputs[1],
-                          e.Emit(op::unsqueeze, std::move(attrs), {e.op.inputs[1]}));
+  NPUKIT_ASSIGN_OR_RETURN(e.op.inputs[1], e.Emit(op::unsqueeze, std::move(attrs), {e.input(1)}));
   return Outcome::GoOn();
 }
 
@@ -185,11 +184,11 @@ Result<Outcome> SoftmaxOverTheRest(Emitter& e) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(axis), 0);  // 0 copies a size
   rows.push_back(-1);
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId flat,
-                          e.Emit(op::reshape, {}, {e.op.inputs[0], e.Int64s(rows)}));
+                          e.Emit(op::reshape, {}, {e.input(0), e.Int64s(rows)}));
   ops::Attrs last;
   last.Set("axis", std::int64_t{-1});
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId soft, e.Emit(op::softmax, std::move(last), {flat}));
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape, e.Emit(op::shape, {}, {e.op.inputs[0]}));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape, e.Emit(op::shape, {}, {e.input(0)}));
   NPUKIT_RETURN_IF_ERROR(e.Emit(op::reshape, {}, {soft, shape}, e.op.outputs[0]));
   return Outcome::Done();
 }

@@ -37,9 +37,9 @@ Result<Outcome> ImportGemm(Emitter& e) {
                                e.Type(0).ToString(), " and ", e.Type(1).ToString()));
   }
   NPUKIT_ASSIGN_OR_RETURN(const auto a,
-                          Transposed(e, e.op.attrs.Int("transA", 0) != 0, e.op.inputs[0]));
+                          Transposed(e, e.op.attrs.Int("transA", 0) != 0, e.input(0)));
   NPUKIT_ASSIGN_OR_RETURN(const auto b,
-                          Transposed(e, e.op.attrs.Int("transB", 0) != 0, e.op.inputs[1]));
+                          Transposed(e, e.op.attrs.Int("transB", 0) != 0, e.input(1)));
   if (!e.has(2)) {
     if (alpha == 1) {
       NPUKIT_RETURN_IF_ERROR(e.Emit(op::matmul, {}, {a, b}, e.op.outputs[0]));
@@ -52,7 +52,7 @@ Result<Outcome> ImportGemm(Emitter& e) {
         e.Emit(op::mul, {}, {product, e.Add(std::move(factor))}, e.op.outputs[0]));
     return Outcome::Done();
   }
-  NPUKIT_ASSIGN_OR_RETURN(const auto c, Scaled(e, beta, e.op.inputs[2], dtype));
+  NPUKIT_ASSIGN_OR_RETURN(const auto c, Scaled(e, beta, e.input(2), dtype));
   // A vector of the length of a row is the bias of matmul.
   const auto& tc = e.Type(2);
   const auto& tb = e.Type(1);

@@ -24,6 +24,23 @@ Result<Outcome> CutBySizes(Emitter& e, std::int64_t axis) {
   return Outcome::Done();
 }
 
+// The sizes must use up what there is.
+Status CheckTotal(const Emitter& e, std::int64_t axis, const ops::Ints& sizes) {
+  const auto rank = e.Rank(0);
+  if (!rank) return OkStatus();
+  const auto place =
+      static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(*rank) : axis);
+  const tensor::Dim& length = e.Type(0).shape->dims[place];
+  std::int64_t total = 0;
+  for (const std::int64_t n : sizes) {
+    if (n < 0 || __builtin_add_overflow(total, n, &total))
+      return InvalidArgument(Cat("split has the size ", n));
+  }
+  if (!length.known() || length.value == total) return OkStatus();
+  return InvalidArgument(Cat("split has sizes that add up to ", total, ", expected ", length.value,
+                             ", the length of axis ", axis));
+}
+
 }  // namespace
 
 // One slice for each output. Sizes that depend on a length not known yet are computed from its
@@ -51,6 +68,7 @@ Result<Outcome> ImportSplit(Emitter& e) {
       return InvalidArgument(Cat("split has ", sizes.size(), " sizes, expected one for each of ",
                                  outputs, " outputs"));
     }
+    NPUKIT_RETURN_IF_ERROR(CheckTotal(e, axis, sizes));
     std::int64_t at = 0;
     for (std::size_t i = 0; i < outputs; ++i) {
       std::int64_t end = 0;

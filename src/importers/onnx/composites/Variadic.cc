@@ -11,9 +11,9 @@ Result<Outcome> OneAfterTheOther(Emitter& e, const ops::OpDef& def) {
     NPUKIT_RETURN_IF_ERROR(e.Emit(op::identity, {}, e.op.inputs, e.op.outputs[0]));
     return Outcome::Done();
   }
-  ir::ValueId so_far = e.op.inputs[0];
+  ir::ValueId so_far = e.input(0);
   for (std::size_t i = 1; i + 1 < e.op.inputs.size(); ++i) {
-    NPUKIT_ASSIGN_OR_RETURN(so_far, e.Emit(def, {}, {so_far, e.op.inputs[i]}));
+    NPUKIT_ASSIGN_OR_RETURN(so_far, e.Emit(def, {}, {so_far, e.input(i)}));
   }
   NPUKIT_RETURN_IF_ERROR(e.Emit(def, {}, {so_far, e.op.inputs.back()}, e.op.outputs[0]));
   return Outcome::Done();

@@ -1,0 +1,81 @@
+// Nodes that are given too little, too much or something else: every operator that is imported
+// either says so or works. What the fuzzer finds ends up here.
+#include <gtest/gtest.h>
+
+#include "importers/names.h"
+#include "importers/onnx/model_builder_test.h"
+
+namespace npukit::importers::onnx {
+namespace {
+
+// A model of one node with these inputs; i: int64 list, x: fp32 of rank 2, c: constant list, s:
+// constant strings, w: constant of rank 2, u: nothing known, "": absent.
+Result<Imported> One(std::string_view name, int opset, const std::vector<std::string>& inputs,
+                     int outputs) {
+  ModelBuilder b(opset);
+  b.Input("x", "2,3").Input("i", "2", pb::TensorProto::INT64).Input("u", "-").Ints("c", {1, 2});
+  b.Floats("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  auto* s = b.graph().add_initializer();
+  s->set_name("s");
+  s->set_data_type(pb::TensorProto::STRING);
+  s->add_dims(1);
+  s->add_string_data("a");
+  const std::size_t colon = name.find(':');
+  std::vector<std::string> results;
+  for (int i = 0; i < outputs; ++i) results.push_back(Cat("y", i));
+  b.Node(std::string(colon == std::string_view::npos ? name : name.substr(colon + 1)), inputs,
+         results);
+  if (colon != std::string_view::npos) {
+    b.last().set_domain(std::string(name.substr(0, colon)));
+    auto* domain = b.model.add_opset_import();
+    domain->set_domain(b.last().domain());
+    domain->set_version(1);
+  }
+  for (const std::string& r : results) b.Output(r);
+  return b.Import();
+}
+
+TEST(HostileNodes, WithoutTheirInputs) {
+  const std::vector<std::vector<std::string>> lists = {
+      {},
+      {"x"},
+      {""},
+      {"", "x"},
+      {"x", ""},
+      {"s"},
+      {"x", "s"},
+      {"s", "s", "s"},
+      {"x", "c"},
+      {"u", "u"},
+      {"x", "", "s"},
+      {"c", "c", "c"},
+      {"w", "w"},
+      {"w", "c"},
+      {"x", "", "", "s"},
+      {"i", "i", "i", "i", "i"},
+      {"x", "x", "x", "x", "x", "x", "x", "x", "x"}};
+  int imported = 0;
+  int refused = 0;
+  for (const OnnxName& n : OnnxNames()) {
+    for (const int opset : {7, 10, 13, 21}) {
+      for (const auto& inputs : lists) {
+        for (const int outputs : {1, 3}) {
+          const auto r = One(n.name, opset, inputs, outputs);
+          if (r.ok()) {
+            ++imported;
+            continue;
+          }
+          ++refused;
+          EXPECT_NE(r.status().code(), Code::kInternal) << r.status().message();
+          EXPECT_NE(r.status().message().find("node "), std::string::npos)
+              << n.name << ": " << r.status().message();
+        }
+      }
+    }
+  }
+  EXPECT_GT(imported, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace npukit::importers::onnx
