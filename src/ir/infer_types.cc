@@ -62,6 +62,23 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
   return std::move(outputs).value();
 }
 
+// The refusal in the model's words: the node under its own name and operator, and what it reads.
+Status Explained(const Graph& g, const Node& n, const Status& s) {
+  const bool known = !n.from.empty() && n.from.back() < g.source_nodes.size();
+  const std::string_view op = known ? g.source_nodes[n.from.back()].op : n.op_name();
+  std::string_view what = s.message();
+  if (what.starts_with(n.op->name) && what.substr(n.op->name.size()).starts_with(": "))
+    what.remove_prefix(n.op->name.size() + 2);
+  std::vector<std::string> inputs;
+  for (std::size_t i = 0; i < n.inputs.size() && i < kMaxInputsNamed; ++i) {
+    if (n.inputs[i] == kNoValue) continue;
+    const ValueInfo& v = g.value(n.inputs[i]);
+    inputs.push_back(Cat(i, " ", Printable(v.name, 60), " ", v.type.ToString()));
+  }
+  return Status(s.code(), Cat("node ", Printable(n.name), " (", Printable(op), "): ", what,
+                              inputs.empty() ? "" : "; its inputs: ", Join(inputs, ", ")));
+}
+
 }  // namespace
 
 tensor::Type KeepNames(tensor::Type inferred, const tensor::Type& old) {
