@@ -256,7 +256,7 @@ def spatial():
     case("conv2d", "epilogue_grows", "by hand", [a, w, R(3, 1, 2, 2, 2)], steps=["add operand=2"],
          refused="epilogue step add would change the shape")
     case("conv2d", "epilogue_no_operand", "by hand", [a, w], steps=["add operand=2"], refused="epilogue operand 2 is not among 2 inputs")
-    case("conv2d", "channels", "by hand", [R(1, 3, 2, 2), R(1, 4, 1, 1)], refused="x has 3 channels, w expects 4 x group 1")
+    case("conv2d", "channels", "by hand", [R(1, 3, 2, 2), R(1, 4, 1, 1)], refused="expected 4 x group 1 channels in x, as w says, found 3")
     case("conv2d", "group", "by hand", [R(1, 4, 2, 2), R(3, 2, 1, 1)], attrs={"group": 2}, refused="not a multiple of group 2")
     case("conv2d", "bias", "by hand", [R(1, 1, 2, 2), R(2, 1, 1, 1), R(3)], refused="bias is fp32[3]")
     case("conv2d", "rank3", "by hand", [R(1, 3, 2), R(1, 3, 1, 1)], refused="expected rank 4")
@@ -282,7 +282,7 @@ def spatial():
     convt("same_lower", R(1, 1, 3, 3), R(1, 1, 4, 3), auto_pad="SAME_LOWER", strides=[2, 2])
     convt("pads_differ", R(1, 1, 3, 2), R(1, 1, 3, 3), strides=[1, 2], pads=[0, 1, 2, 0])
     ort_nhwc("conv_transpose2d", "nhwc", "ConvTranspose", [R(1, 2, 2, 2), R(2, 2, 2, 3), R(2)], {"strides": [2, 2]})
-    case("conv_transpose2d", "channels", "by hand", [R(1, 3, 2, 2), R(2, 1, 1, 1)], refused="x has 3 channels, w expects 2")
+    case("conv_transpose2d", "channels", "by hand", [R(1, 3, 2, 2), R(2, 1, 1, 1)], refused="expected 2 channels in x, as w says, found 3")
     case("conv_transpose2d", "pads_too_large", "by hand", [R(1, 1, 1, 1), R(1, 1, 1, 1)], attrs={"pads": [1, 0, 1, 0]},
          refused="take more than the 1 of height")
 
@@ -389,7 +389,7 @@ def algebra():
     y = run_onnx("MatMul", [a, b], {})
     case("matmul", "epilogue", ORT + " (MatMul, Add, HardSwish)", [a, b, c],
          [run_onnx("HardSwish", [run_onnx("Add", [y, c.reshape(1, 1, 4)], {})], {})], steps=["add operand=2", "hard_swish"])
-    case("matmul", "inner", "by hand", [R(2, 3), R(2, 2)], refused="a has 3 columns, b has 2 rows")
+    case("matmul", "inner", "by hand", [R(2, 3), R(2, 2)], refused="expected 3 rows in b, as many as a has columns, found 2")
     case("matmul", "batches", "by hand", [R(2, 2, 2), R(3, 2, 2)], refused="2 and 3 differ and neither is 1")
     case("matmul", "scalar", "by hand", [R(2, 2), np.ones((), np.float32)], refused="b is a scalar")
     case("matmul", "bias_length", "by hand", [a, b, R(3)], refused="bias is fp32[3]")

@@ -62,14 +62,16 @@ std::uint32_t PackageWriter::AddWeight(std::string layout,
 }
 
 std::uint32_t PackageWriter::AddWeight(std::string layout, KeptBytes kept, std::uint64_t hash) {
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
+  std::vector<std::uint32_t>& alike = by_hash_[hash];
+  for (const std::uint32_t i : alike) {
     const Entry& e = weights_[i];
-    if (e.hash != hash || e.layout != layout) continue;
+    if (e.layout != layout) continue;
     const bool equal = std::ranges::equal(e.kept.bytes, kept.bytes);
     DropPages(e.kept.bytes);
     DropPages(kept.bytes);
-    if (equal) return static_cast<std::uint32_t>(i);
+    if (equal) return i;
   }
+  alike.push_back(static_cast<std::uint32_t>(weights_.size()));
   weights_.push_back({std::move(layout), std::move(kept), hash});
   return static_cast<std::uint32_t>(weights_.size() - 1);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/env.h"
@@ -56,6 +57,7 @@ class PackageWriter {
                const std::function<Status(std::span<const std::byte>)>& sink) const;
 
   std::vector<Entry> weights_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_hash_;  // into weights_
   std::vector<std::vector<std::byte>> blobs_;
 };
 

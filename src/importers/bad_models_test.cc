@@ -102,7 +102,7 @@ TEST(BadModel, NamesThePlaceExpectedAndFound) {
              ->mutable_dim(1)
              ->set_dim_value(3);
        },
-       "node Conv_0 (conv2d): conv2d: x has 3 channels, w expects 2 x group 1"},
+       "node Conv_0 (Conv): expected 2 x group 1 channels in x, as w says, found 3"},
       {"dangling input", [&](auto& b) { conv(b)->set_input(0, "nothing"); },
        "node Conv_0 (Conv): reads nothing, which nothing in the model makes"},
       {"order", [&](auto& b) { b.graph().mutable_node()->SwapElements(0, 1); },

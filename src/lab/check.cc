@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "lab/describe.h"
 #include "lab/verbs.h"
 
@@ -36,8 +37,10 @@ Result<report::Check> CheckModel(const Kit& kit, const ModelOptions& options) {
       options.profile.name.empty() ? options.host_profile : options.profile;
   compile::CompileOptions o = OptionsFor(kit, options);
   o.cost_decides = true;
-  NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult result,
-                          compile::Check(imported.graph, profile, kit.lowerings, o));
+  const Result<compile::CheckResult> checked =
+      compile::Check(imported.graph, profile, kit.lowerings, o);
+  if (!checked.ok()) return checked.status().WithContext(Printable(options.path, 300));
+  const compile::CheckResult& result = *checked;
   report::Check r;
   r.model = options.path;
   r.target = TargetOf(profile);

@@ -24,8 +24,10 @@ Result<report::Compile> CompileModel(const Kit& kit, const ModelOptions& options
   o.npu = compile_options.npu;
   o.cost_decides = true;
   o.cpu_only_program = compile_options.cpu_only_program;
-  NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result,
-                          compile::Compile(imported.graph, profile, kit.lowerings, o));
+  Result<compile::CompileResult> compiled =
+      compile::Compile(imported.graph, profile, kit.lowerings, o);
+  if (!compiled.ok()) return compiled.status().WithContext(Printable(options.path, 300));
+  compile::CompileResult& result = *compiled;
   result.head.model_sha256 = imported.sha256;
   if (kit.progress) kit.progress("packing", 0, 0);
   // Described as a reader sees it, so a package nobody could open is never written.

@@ -48,9 +48,10 @@ Result<Model> CompileInMemory(const Kit& kit, const ModelOptions& options) {
   m.package = cache.Find(imported.sha256);
   m.from_cache = m.package != nullptr;
   if (!m.from_cache) {
-    NPUKIT_ASSIGN_OR_RETURN(
-        compile::CompileResult result,
-        compile::Compile(imported.graph, profile, kit.lowerings, compile_options));
+    Result<compile::CompileResult> compiled =
+        compile::Compile(imported.graph, profile, kit.lowerings, compile_options);
+    if (!compiled.ok()) return compiled.status().WithContext(Printable(options.path, 300));
+    compile::CompileResult& result = *compiled;
     result.head.model_sha256 = imported.sha256;
     auto bytes = std::make_shared<std::vector<std::byte>>();
     NPUKIT_ASSIGN_OR_RETURN(*bytes, result.writer.ToBytes(std::move(result.head)));

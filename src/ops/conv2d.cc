@@ -31,8 +31,8 @@ Status Infer(InferContext& c) {
   std::int64_t expected = 0;
   if (image.c.known() && wd[1].known() &&
       (__builtin_mul_overflow(wd[1].value, group, &expected) || expected != image.c.value)) {
-    return InvalidArgument(
-        Cat("x has ", image.c.value, " channels, w expects ", wd[1].value, " x group ", group));
+    return InvalidArgument(Cat("expected ", wd[1].value, " x group ", group,
+                               " channels in x, as w says, found ", image.c.value));
   }
   if (wd[0].known() && wd[0].value % group != 0) {
     return InvalidArgument(

@@ -42,8 +42,9 @@ inline Status InferConvNd(InferContext& c, bool spread) {
   const Dim& wanted = spread ? first : grouped;  // channels of x
   out_channels = spread ? grouped : first;
   if (!SameDim(in_channels, wanted).ok()) {
-    return InvalidArgument(Cat("x has ", in_channels.value, " channels, w expects ", wanted.value,
-                               spread ? "" : Cat(" (", second.value, " x group ", group, ")")));
+    return InvalidArgument(Cat("expected ", wanted.value,
+                               spread ? "" : Cat(" (", second.value, " x group ", group, ")"),
+                               " channels in x, as w says, found ", in_channels.value));
   }
   if (first.known() && first.value % group != 0) {
     return InvalidArgument(Cat("w has ", first.value, spread ? " input" : " output",

@@ -29,7 +29,8 @@ Status Infer(InferContext& c) {
     for (std::size_t i = 0; i < 4; ++i) wd[i] = w.shape->dims[i];
   }
   if (!SameDim(image.c, wd[0]).ok()) {
-    return InvalidArgument(Cat("x has ", image.c.value, " channels, w expects ", wd[0].value));
+    return InvalidArgument(
+        Cat("expected ", wd[0].value, " channels in x, as w says, found ", image.c.value));
   }
   if (wd[0].known() && wd[0].value % group != 0) {
     return InvalidArgument(

@@ -53,8 +53,9 @@ Status Infer(InferContext& c) {
   const Shape sa = AsRow(*a.shape);
   const Shape sb = AsColumn(*b.shape);
   if (!SameDim(sa.dims.back(), sb.dims[sb.rank() - 2]).ok()) {
-    return InvalidArgument(Cat("a has ", sa.dims.back().value, " columns, b has ",
-                               sb.dims[sb.rank() - 2].value, " rows"));
+    return InvalidArgument(Cat("expected ", sa.dims.back().value,
+                               " rows in b, as many as a has columns, found ",
+                               sb.dims[sb.rank() - 2].value));
   }
   NPUKIT_ASSIGN_OR_RETURN(auto batch, BroadcastShapes(Batch(sa), Batch(sb)));
   std::vector<Dim> dims = batch->dims;

@@ -201,10 +201,10 @@ def too_many_inputs(model, rng):
 
 @fault
 def unknown_operator(model, rng):
-    """An operator that nobody knows. Reading the model is fine; compiling it is not."""
+    """An operator that nobody knows. Reading the model is fine; check has a verdict for it."""
     index, n = pick(model, rng, lambda n: len(n.output) == 1)
     n.op_type = "Frobnicate"
-    return names(model)[index], "Frobnicate", ["unknown operator"]
+    return names(model)[index], "Frobnicate", ["unknown_operator"]
 
 
 @fault

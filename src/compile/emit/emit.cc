@@ -62,7 +62,7 @@ class SlotTable {
           return Unsupported(
               Cat("output \"", Printable(g_.value(v).name), "\": nothing computes it"));
         }
-        KeptBytes kept = KeepBytes(c->bytes(), std::make_shared<const tensor::Value>(*c));
+        KeptBytes kept{c->bytes(), std::make_shared<const tensor::Value>(*c)};
         const std::uint64_t hash = Hash64(kept.bytes);
         slot_of_[v] =
             Add(v, format::SlotKind::kConstant, writer.AddWeight("raw", std::move(kept), hash));

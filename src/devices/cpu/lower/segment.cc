@@ -118,7 +118,7 @@ Result<std::uint32_t> SegmentBuilder::AddWeight(const tensor::Value& v, Layout l
   w.layout = LayoutName(layout);
   if (layout == Layout::kRaw) {
     // The value itself, wherever it lies: in memory, or in the model's file.
-    w.kept = KeepBytes(v.bytes(), std::make_shared<const tensor::Value>(v));
+    w.kept = {v.bytes(), std::make_shared<const tensor::Value>(v)};
   } else {
     const auto spec = SpecFor(layout, v.dims(), groups);
     NPUKIT_CHECK(spec.has_value());
