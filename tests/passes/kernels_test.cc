@@ -41,7 +41,7 @@ TEST_P(Kernels, RunEveryStepThatCounts) {
   const auto lowered = devices::cpu::MakeLowering()->Lower(g, target::Profile(), {});
   ASSERT_TRUE(lowered.ok()) << lowered.status().message();
   std::vector<hal::WeightView> weights;
-  for (const auto& w : lowered->weights) weights.push_back({weights.size(), w.bytes});
+  for (const auto& w : lowered->weights) weights.push_back({weights.size(), w.kept.bytes});
   const auto kernels = devices::cpu::ChosenKernels();
   ASSERT_TRUE(kernels.ok()) << kernels.status().message();
   const auto loaded =
