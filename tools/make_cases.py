@@ -11,11 +11,14 @@ import os
 import sys
 
 import index_cases
+import attention_cases
+import microsoft_cases
 import network_cases
 import nn_cases
 import numpy as np
 import onnx
 import onnx_node_tests
+import quant_cases
 from case_writer import EDGE, FILES, INF, NAMES, NAN, NUMPY, ORT, R, case, i64, nhwc, ort, ort_nhwc, run_onnx
 from onnx import TensorProto
 
@@ -446,9 +449,11 @@ def main():
     network_cases.write()
     nn_cases.write()
     index_cases.write()
+    quant_cases.write()
+    attention_cases.write()
     for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
         case(op, name, source, inputs, outputs, attrs, within=within)
-    stale = []
+    stale = microsoft_cases.write(args.check)
     for op, cases in sorted(FILES.items()):
         path = os.path.join(ROOT, "tests", "ops", op + ".case")
         text = f"# {op}: written by tools/make_cases.py; the format is in src/testing/cases.h.\n\n" + "\n".join(cases)

@@ -69,6 +69,7 @@ class Emitter {
   ir::ValueId input(std::size_t i) const { return has(i) ? op.inputs[i] : ir::kNoValue; }
 
   ir::ValueId Int64s(const std::vector<std::int64_t>& v);
+  ir::ValueId Fresh() { return g_.AddValue(op.name, {}); }  // for a node to write
   ir::ValueId Add(tensor::Value v) { return g_.AddConstant(op.name, std::move(v)); }
   // Our node, writing the given value or a new one. The status names the node and what does not
   // fit.
