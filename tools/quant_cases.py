@@ -5,7 +5,7 @@ import os
 import ml_dtypes
 import numpy as np
 import onnx
-from case_writer import NAMES, NUMPY, ORT, R, case
+from case_writer import NAMES, NUMPY, ORT, Random, case
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -13,6 +13,7 @@ NAMES.update({np.dtype(k): v for k, v in {
     ml_dtypes.bfloat16: "bf16", ml_dtypes.float8_e4m3fn: "fp8e4m3fn", ml_dtypes.float8_e4m3fnuz: "fp8e4m3fnuz",
     ml_dtypes.float8_e5m2: "fp8e5m2", ml_dtypes.float8_e5m2fnuz: "fp8e5m2fnuz", ml_dtypes.float4_e2m1fn: "fp4e2m1",
     ml_dtypes.int4: "int4", ml_dtypes.uint4: "uint4", ml_dtypes.int2: "int2", ml_dtypes.uint2: "uint2"}.items()})
+R = Random(41)
 EVALUATOR = f"onnx {onnx.__version__} reference evaluator"
 FOLDER = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "node")
 TYPES = {TensorProto.FLOAT: "fp32", TensorProto.FLOAT16: "fp16", TensorProto.BFLOAT16: "bf16", TensorProto.DOUBLE: "fp64",
