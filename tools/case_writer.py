@@ -1,4 +1,5 @@
 """Cases as text, and the calls that give their values: what make_cases.py and network_cases.py are written with."""
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -12,7 +13,10 @@ INF, NAN = float("inf"), float("nan")
 NAMES = {np.dtype(k): v for k, v in {
     np.float32: "fp32", np.float16: "fp16", np.float64: "fp64", np.int8: "int8", np.int16: "int16", np.int32: "int32",
     np.int64: "int64", np.uint8: "uint8", np.uint16: "uint16", np.uint32: "uint32", np.uint64: "uint64",
-    np.bool_: "bool"}.items()}
+    np.bool_: "bool", ml_dtypes.bfloat16: "bf16", ml_dtypes.float8_e4m3fn: "fp8e4m3fn", ml_dtypes.float8_e4m3fnuz: "fp8e4m3fnuz",
+    ml_dtypes.float8_e5m2: "fp8e5m2", ml_dtypes.float8_e5m2fnuz: "fp8e5m2fnuz", ml_dtypes.float8_e8m0fnu: "fp8e8m0",
+    ml_dtypes.float4_e2m1fn: "fp4e2m1", ml_dtypes.int4: "int4", ml_dtypes.uint4: "uint4", ml_dtypes.int2: "int2",
+    ml_dtypes.uint2: "uint2"}.items()}
 FILES = {}
 
 
@@ -36,7 +40,10 @@ def tensor(a):
     if a.dtype.kind in "OSU":
         name, values = "string", [str(v) for v in a.flatten()]
     else:
-        name, values = NAMES[a.dtype], [number(v) for v in a.flatten()]
+        name, flat = NAMES[a.dtype], a.flatten()
+        if a.dtype.kind not in "biuf":  # a small type of ml_dtypes
+            flat = flat.astype(np.int64 if "int" in name else np.float64)
+        values = [number(v) for v in flat]
     return " ".join([f"{name}[{','.join(map(str, a.shape))}]"] + values)
 
 

@@ -26,7 +26,26 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-Status Reference(EvalContext& c) { return EvaluateUnary(c, Infer, Apply); }
+// Integers stay what they are between the limits, even those that double cannot hold.
+Status ClipIntegers(EvalContext& c) {
+  NPUKIT_ASSIGN_OR_RETURN(tensor::Value y, MakeOutput(c, Infer));
+  const tensor::Value& x = c.inputs[0];
+  for (std::int64_t i = 0; i < x.count(); ++i) {
+    const double v = Load(x, i);
+    const double clipped = Apply(v, *c.attrs);
+    if (clipped == v) {
+      CopyElement(y, i, x, i);
+    } else {
+      Store(y, i, clipped);
+    }
+  }
+  return OkStatus();
+}
+
+Status Reference(EvalContext& c) {
+  if (tensor::IsInteger(c.inputs[0].dtype())) return ClipIntegers(c);
+  return EvaluateUnary(c, Infer, Apply);
+}
 
 constexpr AttrDef kAttrs[] = {{"min", AttrKind::kFloat}, {"max", AttrKind::kFloat}};
 

@@ -1,18 +1,12 @@
-#include "ops/rules.h"
+#include "ops/elementwise.h"
 
 namespace npukit {
 namespace {
 
 using namespace ops;
 
-Status Infer(InferContext& c) {
-  NPUKIT_RETURN_IF_ERROR(InferSameFloat(c));
-  c.outputs[0].dtype = tensor::DType::kBool;
-  return OkStatus();
-}
-
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value y, MakeOutput(c, Infer));
+  NPUKIT_ASSIGN_OR_RETURN(tensor::Value y, MakeOutput(c, InferClassify));
   for (std::int64_t i = 0; i < y.count(); ++i) {
     const double x = Load(c.inputs[0], i);
     StoreBits(y, i, x != x);
@@ -25,7 +19,7 @@ Status Reference(EvalContext& c) {
 constinit const OpDef op::is_nan = {
     .name = "is_nan",
     .summary = "true where x is not a number",
-    .infer = Infer,
+    .infer = InferClassify,
     .reference = Reference,
     .cost = CostPerElement,
     .loop = LoopShape::kUnary,

@@ -5,7 +5,8 @@ namespace {
 
 using namespace ops;
 
-Status Reference(EvalContext& c) { return EvaluateReduce<EndOf<true>>(c); }
+Status Infer(InferContext& c) { return InferReduce(c, Reduction::kMax); }
+Status Reference(EvalContext& c) { return EvaluateReduce(c, Reduction::kMax, Infer); }
 
 }  // namespace
 
@@ -13,7 +14,7 @@ constinit const OpDef op::reduce_max = {
     .name = "reduce_max",
     .summary = "largest element over the named axes (all, when none is named)",
     .attrs = kReduceAttrs,
-    .infer = InferReduce,
+    .infer = Infer,
     .reference = Reference,
     .cost = ReduceCost,
     .loop = LoopShape::kReduce,

@@ -5,15 +5,8 @@ namespace {
 
 using namespace ops;
 
-// The mean of nothing is NaN, and 0 for integers, which are divided towards zero.
-struct MeanOf : SumOf {
-  static double End(double f, std::int64_t n) { return f / static_cast<double>(n); }
-  static std::uint64_t EndInt(std::uint64_t a, std::int64_t n) {
-    return n == 0 ? 0 : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / n);
-  }
-};
-
-Status Reference(EvalContext& c) { return EvaluateReduce<MeanOf>(c); }
+Status Infer(InferContext& c) { return InferReduce(c, Reduction::kMean); }
+Status Reference(EvalContext& c) { return EvaluateReduce(c, Reduction::kMean, Infer); }
 
 }  // namespace
 
@@ -21,7 +14,7 @@ constinit const OpDef op::reduce_mean = {
     .name = "reduce_mean",
     .summary = "mean over the named axes (all, when none is named)",
     .attrs = kReduceAttrs,
-    .infer = InferReduce,
+    .infer = Infer,
     .reference = Reference,
     .cost = ReduceCost,
     .loop = LoopShape::kReduce,

@@ -5,7 +5,8 @@ namespace {
 
 using namespace ops;
 
-Status Reference(EvalContext& c) { return EvaluateReduce<EndOf<false>>(c); }
+Status Infer(InferContext& c) { return InferReduce(c, Reduction::kMin); }
+Status Reference(EvalContext& c) { return EvaluateReduce(c, Reduction::kMin, Infer); }
 
 }  // namespace
 
@@ -13,7 +14,7 @@ constinit const OpDef op::reduce_min = {
     .name = "reduce_min",
     .summary = "smallest element over the named axes (all, when none is named)",
     .attrs = kReduceAttrs,
-    .infer = InferReduce,
+    .infer = Infer,
     .reference = Reference,
     .cost = ReduceCost,
     .loop = LoopShape::kReduce,

@@ -5,7 +5,8 @@ namespace {
 
 using namespace ops;
 
-Status Reference(EvalContext& c) { return EvaluateReduce<SumOf>(c); }
+Status Infer(InferContext& c) { return InferReduce(c, Reduction::kSum); }
+Status Reference(EvalContext& c) { return EvaluateReduce(c, Reduction::kSum, Infer); }
 
 }  // namespace
 
@@ -13,7 +14,7 @@ constinit const OpDef op::reduce_sum = {
     .name = "reduce_sum",
     .summary = "sum over the named axes (all, when none is named)",
     .attrs = kReduceAttrs,
-    .infer = InferReduce,
+    .infer = Infer,
     .reference = Reference,
     .cost = ReduceCost,
     .loop = LoopShape::kReduce,

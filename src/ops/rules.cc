@@ -190,8 +190,13 @@ Status InferCompare(InferContext& c) {
 }
 
 Status InferEqual(InferContext& c) {
-  const bool bools = c.inputs[0].dtype == DType::kBool || c.inputs[1].dtype == DType::kBool;
-  return bools ? InferLogical(c) : InferCompare(c);
+  const auto either = [&](DType t) { return c.inputs[0].dtype == t || c.inputs[1].dtype == t; };
+  if (either(DType::kString)) {
+    NPUKIT_RETURN_IF_ERROR(InferBroadcastAny(c));
+    c.outputs[0].dtype = DType::kBool;
+    return OkStatus();
+  }
+  return either(DType::kBool) ? InferLogical(c) : InferCompare(c);
 }
 
 double CountOf(const Type& t) {
@@ -412,7 +417,7 @@ Status EvaluateBinary(EvalContext& c, BinaryFn f, BinaryIntFn integers, InferFn 
 namespace {
 
 template <class T>
-Order OrderOf(T a, T b) {
+Order OrderOf(const T& a, const T& b) {
   return a < b    ? Order::kLess
          : a == b ? Order::kEqual
          : a > b  ? Order::kGreater
@@ -431,7 +436,10 @@ Status EvaluateCompare(EvalContext& c, InferFn infer, bool (*holds)(Order order)
   const bool is_signed = tensor::IsSigned(a.dtype());
   ForEachIndex<2>(y.dims(), strides, [&](std::int64_t i, const auto* at) {
     Order order = Order::kEqual;
-    if (floats) {
+    if (a.dtype() == DType::kString) {
+      order = OrderOf(a.strings()[static_cast<std::size_t>(at[0])],
+                      b.strings()[static_cast<std::size_t>(at[1])]);
+    } else if (floats) {
       order = OrderOf(Load(a, at[0]), Load(b, at[1]));
     } else {
       const std::uint64_t x = LoadBits(a, at[0]);

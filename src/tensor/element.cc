@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tensor/narrow.h"
 #include "tensor/value.h"
 
 namespace npukit::tensor {
@@ -66,8 +67,9 @@ double Decode(const SmallFloat& f, std::uint32_t bits) {
   return sign ? -v : v;
 }
 
-// Rounds once, to nearest even, from the double itself.
-std::uint32_t Encode(const SmallFloat& f, double x) {
+// Rounds once, to nearest even, from the double itself. What is too large becomes the largest
+// number where `saturate`.
+std::uint32_t Encode(const SmallFloat& f, double x, bool saturate = false) {
   using Top = SmallFloat::Top;
   const int sign_at = f.exponent_bits + f.mantissa_bits;
   const std::uint32_t sign = std::signbit(x) ? 1u << sign_at : 0;
@@ -104,6 +106,7 @@ std::uint32_t Encode(const SmallFloat& f, double x) {
     }
   }
   if (pattern > largest) {
+    if (saturate) return sign | largest;
     switch (f.top) {
       case Top::kIeee:
         return sign | infinity;
@@ -309,6 +312,12 @@ void StoreDouble(Value& v, std::int64_t i, double x) {
     default:
       CheckFailed(__FILE__, __LINE__, "a number");
   }
+}
+
+void StoreNarrow(Value& v, std::int64_t i, double x, bool saturate, PowerRounding) {
+  CheckIndex(v, i);
+  NPUKIT_CHECK(DTypeBits(v.dtype()) == 8 && IsFloat(v.dtype()));
+  Store(v, i, static_cast<std::uint8_t>(Encode(Layout(v.dtype()), x, saturate)));
 }
 
 std::vector<std::int64_t> ToInt64s(const Value& v) {

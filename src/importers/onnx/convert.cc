@@ -115,6 +115,7 @@ constexpr ops::AttrDef kKinds[] = {
     {"qkv_hidden_sizes", ops::AttrKind::kInts},
     {"rotary_embedding_dim", ops::AttrKind::kInt},
     {"rotary_interleaved", ops::AttrKind::kInt},
+    {"round_mode", ops::AttrKind::kString},
     {"saturate", ops::AttrKind::kInt},
     {"scale", ops::AttrKind::kFloat},
     {"scales", ops::AttrKind::kFloats},

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "importers/onnx/composites/log_softmax.h"
 #include "importers/onnx/source_op.h"
 #include "importers/onnx/tensors.h"
 
@@ -166,30 +167,39 @@ Result<Outcome> ClipFiniteLimits(Emitter& e) {
   return Outcome::GoOn();
 }
 
-// Before opset 13 softmax ran over all dimensions from `axis` on, taken as one. The same as today's
-// where axis is the last.
+// Before opset 13 softmax and its kin ran over all dimensions from `axis` on, taken as one. The
+// same as today's where axis is the last.
 Result<Outcome> SoftmaxOverTheRest(Emitter& e) {
   const auto rank = e.Rank(0);
-  if (!rank) return Outcome::Foreign("softmax over several axes of a tensor of unknown rank");
-  const std::int64_t given = e.op.attrs.Int("axis", 1);
-  const auto r = static_cast<std::int64_t>(*rank);
-  const std::int64_t axis = given < 0 ? given + r : given;
-  if (axis < 0 || axis > r || e.op.outputs.size() != 1)
-    return InvalidArgument(Cat("axis ", given, " of rank ", r));
-  if (axis == r - 1) {
-    e.op.attrs.Set("axis", std::int64_t{-1});
-    return Outcome::GoOn();
+  std::int64_t axis = e.op.attrs.Int("axis", 1);
+  if (e.op.outputs.size() != 1) return InvalidArgument("it has more than one output");
+  if (!rank && (axis < 0 || axis > 64))
+    return Outcome::Foreign(Cat(e.op.op, " over several axes of a tensor of unknown rank"));
+  if (rank) {
+    const auto r = static_cast<std::int64_t>(*rank);
+    if (axis < -r || axis > r) return InvalidArgument(Cat("axis ", axis, " of rank ", r));
+    if (axis < 0) axis += r;
+    if (axis == r - 1) {
+      e.op.attrs.Set("axis", std::int64_t{-1});
+      return Outcome::GoOn();
+    }
+    if (axis == r) return Outcome::Foreign(Cat(e.op.op, " over no axis"));
   }
-  if (axis == r) return Outcome::Foreign("softmax over no axis");
   std::vector<std::int64_t> rows(static_cast<std::size_t>(axis), 0);  // 0 copies a size
   rows.push_back(-1);
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId flat,
                           e.Emit(op::reshape, {}, {e.input(0), e.Int64s(rows)}));
-  ops::Attrs last;
-  last.Set("axis", std::int64_t{-1});
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId soft, e.Emit(op::softmax, std::move(last), {flat}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape, e.Emit(op::shape, {}, {e.input(0)}));
-  NPUKIT_RETURN_IF_ERROR(e.Emit(op::reshape, {}, {soft, shape}, e.op.outputs[0]));
+  ir::ValueId y = ir::kNoValue;
+  if (e.op.op == "LogSoftmax") {
+    NPUKIT_ASSIGN_OR_RETURN(y, EmitLogSoftmax(e, flat, -1, ir::kNoValue));
+  } else {
+    ops::Attrs last;
+    last.Set("axis", std::int64_t{-1});
+    NPUKIT_ASSIGN_OR_RETURN(
+        y, e.Emit(e.op.op == "Hardmax" ? op::hardmax : op::softmax, std::move(last), {flat}));
+  }
+  NPUKIT_RETURN_IF_ERROR(e.Emit(op::reshape, {}, {y, shape}, e.op.outputs[0]));
   return Outcome::Done();
 }
 

@@ -199,7 +199,7 @@ class Reducer {
 ReduceShape ReduceShapeOf(const ir::Graph& g, const ir::Node& n) {
   ReduceShape s;
   const tensor::Dims x = g.value(n.inputs[0]).type.dims();
-  const auto mask = ops::ReducedAxes(n.attrs, x.size());
+  const auto mask = ops::ReducedAxes(n.attrs.IntList("axes"), x.size());
   if (!mask.ok()) {
     s.problem = mask.status().message();
     return s;

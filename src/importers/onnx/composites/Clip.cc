@@ -21,6 +21,13 @@ Result<Outcome> ClipByValues(Emitter& e) {
   return Outcome::Done();
 }
 
+// An integer of 64 bits may lose its last ones as a double already.
+bool IsFp32(const tensor::Value& v) {
+  const double x = tensor::ElementAsDouble(v, 0);
+  const bool whole = tensor::IsInteger(v.dtype());
+  return static_cast<double>(static_cast<float>(x)) == x && !(whole && std::fabs(x) >= 0x1p53);
+}
+
 }  // namespace
 
 Result<Outcome> ImportClip(Emitter& e) {
@@ -36,13 +43,9 @@ Result<Outcome> ImportClip(Emitter& e) {
       return InvalidArgument(Cat("node ", Printable(e.op.name), ": ", kNames[i], " is ",
                                  v->type().ToString(), ", expected one number"));
     }
-    const double limit = tensor::ElementAsDouble(*v, 0);
-    const auto rounded = static_cast<float>(limit);
-    if (!std::isnan(limit) && static_cast<double>(rounded) != limit) {
-      return Outcome::Foreign(Cat(kNames[i], " ", limit, " is no fp32 number"),
-                              "clip to a limit that fp32 can hold");
-    }
-    attrs.Set(kNames[i], rounded);
+    // Limits that are no fp32 number, and those that make every result NaN, stay values.
+    if (!IsFp32(*v)) return ClipByValues(e);
+    attrs.Set(kNames[i], static_cast<float>(tensor::ElementAsDouble(*v, 0)));
   }
   for (const char* name : {"min", "max"}) {
     if (std::isnan(attrs.Float(name, 0))) {

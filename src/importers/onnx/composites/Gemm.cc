@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "base/text.h"
 #include "importers/onnx/source_op.h"
 
@@ -29,8 +31,12 @@ Result<Outcome> ImportGemm(Emitter& e) {
   const float alpha = e.op.attrs.Float("alpha", 1);
   const float beta = e.op.attrs.Float("beta", 1);
   const bool scales = alpha != 1 || (e.has(2) && beta != 1);
-  if (scales && (!tensor::IsFloat(dtype) || tensor::DTypeBits(dtype) < 16)) {
-    return Outcome::Foreign("alpha or beta with integers, or with a type that is not known");
+  const bool whole = tensor::IsInteger(dtype) && alpha == std::trunc(alpha) &&
+                     beta == std::trunc(beta) && std::fabs(alpha) < 128 && std::fabs(beta) < 128 &&
+                     (tensor::IsSigned(dtype) || (alpha >= 0 && beta >= 0));
+  if (scales && !whole && (!tensor::IsFloat(dtype) || tensor::DTypeBits(dtype) < 16)) {
+    return Outcome::Foreign(
+        "alpha or beta is no whole number and A holds integers or is of a type not known");
   }
   if (e.Rank(0).value_or(2) != 2 || e.Rank(1).value_or(2) != 2) {
     return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs matrices, found ",
