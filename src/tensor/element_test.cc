@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/narrow.h"
 #include "tensor/value.h"
 
 namespace npukit::tensor {
@@ -98,6 +99,24 @@ TEST(Element, SmallFloatsRoundAndOverflowAsMlDtypes) {
       unsigned bits = 0;
       __builtin_memcpy(&bits, v.data(), v.byte_size());
       EXPECT_EQ(bits, p.bits[i]) << DTypeName(p.type) << " of " << Numbers()[i];
+    }
+  }
+}
+
+// Patterns from onnx 1.22's saturate_cast.
+TEST(Narrow, KeepsTheLargestNumberWhenAsked) {
+  constexpr double kIn[] = {0.48, 1e6, -1e6, kInf, -kInf, kNaN, 465, -1e-7, 61440};
+  const std::vector<Patterns> all = {
+      {DType::kF8E4M3FN, {0x2f, 0x7e, 0xfe, 0x7e, 0xfe, 0x7f, 0x7e, 0x80, 0x7e}},
+      {DType::kF8E4M3FNUZ, {0x37, 0x7f, 0xff, 0x7f, 0xff, 0x80, 0x7f, 0x0, 0x7f}},
+      {DType::kF8E5M2, {0x38, 0x7b, 0xfb, 0x7b, 0xfb, 0x7e, 0x5f, 0x80, 0x7b}},
+      {DType::kF8E5M2FNUZ, {0x3c, 0x7f, 0xff, 0x7f, 0xff, 0x80, 0x63, 0x0, 0x7f}}};
+  for (const Patterns& p : all) {
+    for (std::size_t i = 0; i < p.bits.size(); ++i) {
+      Value v = One(p.type);
+      StoreNarrow(v, 0, kIn[i], true, PowerRounding::kUp);
+      EXPECT_EQ(*static_cast<const std::uint8_t*>(v.data()), p.bits[i])
+          << DTypeName(p.type) << " of " << kIn[i];
     }
   }
 }
