@@ -40,6 +40,9 @@ std::string_view PrecisionName(Precision p);
 
 struct LowerOptions {
   Precision precision = Precision::kFp32;
+  // The segment's types are known only when it runs: values of any kind pass its boundary. Asked of
+  // the CPU alone.
+  bool any_shape = false;
   std::function<void(std::string_view what, int done, int total)> progress;  // may be empty
 };
 

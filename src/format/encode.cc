@@ -151,8 +151,12 @@ class Encoder {
                              const auto inputs = b_.CreateVector(s.inputs);
                              const auto outputs = b_.CreateVector(s.outputs);
                              const auto blocks = b_.CreateVector(s.blocks);
+                             const auto params = b_.CreateVector(s.params);
+                             const auto results = b_.CreateVector(s.results);
+                             const auto limits = b_.CreateVector(s.limits);
                              return fb::CreateStep(b_, static_cast<std::uint8_t>(s.kind),
-                                                   s.executable, inputs, outputs, blocks);
+                                                   s.executable, inputs, outputs, blocks, params,
+                                                   results, limits);
                            }));
   }
 
@@ -172,7 +176,7 @@ class Encoder {
     const ComputeUnits& u = p.compute_units;
     return fb::CreateProgram(b_, devices, precision, inputs, outputs, executables, slots, blocks,
                              p.arena_bytes, estimate, u.npu, u.gpu, u.cpu, u.folded, u.total,
-                             segments, verdicts);
+                             segments, verdicts, p.by_step);
   }
 
   FlatBufferBuilder b_{1 << 16};

@@ -42,8 +42,9 @@ struct ExecutableInfo {
   target::Estimate estimate;  // of one run, on the package's profile
 };
 
-// Fixed: offset known. Planned: symbolic shape, laid out per distinct input shape. Dynamic:
-// allocated when a step says its shape. (Version 0 writes fixed slots, inputs and outputs only.)
+// Fixed: offset known. Planned: symbolic shape, laid out per distinct input shape. Dynamic: a value
+// of any kind, made by the step that writes it. (Version 0 writes no
+// planned slots: executables that take any shape plan for themselves.)
 enum class SlotKind : std::uint8_t {
   kInput = 0,
   kOutput = 1,
@@ -52,6 +53,7 @@ enum class SlotKind : std::uint8_t {
   kDynamic = 4,
   kConstant = 5
 };
+inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFFu;
 struct Slot {
   std::string name;  // of the value, for messages
   tensor::Type type;
@@ -67,6 +69,14 @@ struct Step {
   std::vector<std::uint32_t> inputs;   // slots (kCall, kCopy: source)
   std::vector<std::uint32_t> outputs;  // slots (kCall, kCopy: destination)
   std::vector<std::uint32_t> blocks;   // kIf, kLoop: indices into Program::blocks
+  // kIf: inputs [condition], blocks [then, else]; the blocks write what the branch gives. kLoop:
+  // inputs [carried...], outputs [carried..., scans...], blocks [body], `params` [iteration,
+  // condition, carried...] are set before the body runs and `results` [condition, carried...,
+  // scans...] read after it; scans are stacked along a new first dimension. `limits` [trip count,
+  // condition] are slots, kNoSlot where the loop has none. kRelease: inputs are forgotten.
+  std::vector<std::uint32_t> params = {};
+  std::vector<std::uint32_t> results = {};
+  std::vector<std::uint32_t> limits = {};
 };
 struct Block {
   std::vector<Step> steps;
@@ -82,6 +92,9 @@ struct Program {
   std::vector<tensor::Type> input_types;  // key: concrete shapes, in the order of Head::inputs
   std::vector<tensor::Type> output_types;
   std::vector<ExecutableInfo> executables;
+  // Run one step after the other over values of any kind, in dynamic slots; else all steps are
+  // submitted at once over fixed ones, and there is one block.
+  bool by_step = false;
   std::vector<Slot> slots;
   std::vector<Block> blocks;      // [0] is the entry
   std::uint64_t arena_bytes = 0;  // of fixed slots

@@ -24,7 +24,8 @@ Status CheckType(const Type& t, int depth = 1) {
     return CheckType(*t.element, depth + 1);
   }
   if (t.element != nullptr) return Bad("a tensor type with an element type");
-  if (tensor::DTypeName(t.dtype) == "undefined") return Bad("a tensor of undefined type");
+  if (tensor::DTypeName(t.dtype) == "undefined" && (t.dtype != tensor::DType::kUndefined || t.shape))
+    return Bad("a tensor of undefined type");
   if (!t.shape) return OkStatus();
   if (t.shape->rank() > kMaxRank)
     return Bad("a shape of rank ", t.shape->rank(), "; at most ", kMaxRank, " is read");
@@ -161,6 +162,8 @@ class ProgramCheck {
       case SlotKind::kConstant:
         if (s.index >= h_.weights.size())
           return Bad(where, " is weight ", s.index, " of ", h_.weights.size());
+        if (s.type.dtype == tensor::DType::kString && s.type.is_static())
+          return OkStatus();  // what it decodes to is checked when it is
         if (!s.type.bytes() || *s.type.bytes() > h_.weights[s.index].length)
           return Bad(where, " is larger than its weight");
         return OkStatus();
@@ -180,17 +183,20 @@ class ProgramCheck {
   }
 
   Status CheckStep(const Step& s, std::size_t block, const std::string& where) const {
-    for (const auto* list : {&s.inputs, &s.outputs}) {
+    for (const auto* list : {&s.inputs, &s.outputs, &s.params, &s.results, &s.limits}) {
       for (const std::uint32_t slot : *list) {
+        if (slot == kNoSlot && list == &s.limits) continue;
         if (slot >= p_.slots.size())
           return Bad(where, " names slot ", slot, " of ", p_.slots.size());
       }
     }
-    for (const std::uint32_t slot : s.outputs) {
-      const SlotKind kind = p_.slots[slot].kind;
-      // The caller's input and the mapped file are not ours to write.
-      if (kind == SlotKind::kInput || kind == SlotKind::kConstant)
-        return Bad(where, " writes slot ", slot, ", which is read-only");
+    for (const auto* list : {&s.outputs, &s.params}) {
+      for (const std::uint32_t slot : *list) {
+        const SlotKind kind = p_.slots[slot].kind;
+        // The caller's input and the mapped file are not ours to write.
+        if (kind == SlotKind::kInput || kind == SlotKind::kConstant)
+          return Bad(where, " writes slot ", slot, ", which is read-only");
+      }
     }
     // Only later blocks: so there is no way round in a circle.
     for (const std::uint32_t b : s.blocks) {
@@ -199,16 +205,38 @@ class ProgramCheck {
     const bool control = s.kind == StepKind::kIf || s.kind == StepKind::kLoop;
     if (control == s.blocks.empty())
       return Bad(where, control ? " has no block" : " has blocks it does not use");
+    NPUKIT_RETURN_IF_ERROR(CheckControl(s, where));
     if (s.kind == StepKind::kCall && s.executable >= p_.executables.size()) {
       return Bad(where, " calls executable ", s.executable, " of ", p_.executables.size());
     }
     if (s.kind == StepKind::kCopy) {
       if (s.inputs.size() != 1 || s.outputs.size() != 1)
         return Bad(where, " copies not one slot to one slot");
-      if (p_.slots[s.inputs[0]].type.bytes() != p_.slots[s.outputs[0]].type.bytes()) {
+      const auto from = BytesOf(s.inputs[0]), to = BytesOf(s.outputs[0]);
+      if (from && to && *from != *to)
         return Bad(where, " copies between slots of different sizes");
-      }
     }
+    return OkStatus();
+  }
+
+  std::optional<std::uint64_t> BytesOf(std::uint32_t slot) const {
+    const Type& t = p_.slots[slot].type;
+    return t.is_static() ? t.bytes() : std::nullopt;
+  }
+
+  static Status CheckControl(const Step& s, const std::string& where) {
+    if (s.kind == StepKind::kIf) {
+      if (s.inputs.size() != 1 || s.blocks.size() != 2)
+        return Bad(where, " is a branch without one condition and two blocks");
+    } else if (s.kind == StepKind::kLoop) {
+      const std::size_t carried = s.inputs.size();
+      if (s.blocks.size() != 1 || s.limits.size() != 2 || s.params.size() != carried + 2 ||
+          s.results.size() < carried + 1 || s.outputs.size() + 1 != s.results.size())
+        return Bad(where, " is a loop whose lists do not fit each other");
+      return OkStatus();
+    }
+    if (!s.params.empty() || !s.results.empty() || !s.limits.empty())
+      return Bad(where, " has the lists of a loop and is none");
     return OkStatus();
   }
 

@@ -63,8 +63,8 @@ struct WeightView {
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Output types for these input types. kUnsupported: a static device and another shape than it was
-  // compiled for.
+  // Output types for these input types; one of undefined dtype depends on the inputs' data or is
+  // planned when it runs. kUnsupported: a static device and another shape than it was compiled for.
   virtual Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) = 0;
   virtual std::uint64_t memory_bytes() const = 0;   // held beside the mapped package
   virtual std::uint64_t scratch_bytes() const = 0;  // working memory one Work needs
@@ -89,11 +89,14 @@ class Fence {
 };
 using FencePtr = std::shared_ptr<Fence>;
 
-// A stretch of a buffer holding one dense tensor of a known type.
+// A stretch of a buffer holding one dense tensor of a known type; or, where the type is known only at
+// run time or is no dense tensor, the value itself. Such an input is read from `value`, such an
+// output is put there by the device before its fence is done. Static devices refuse values.
 struct Binding {
   BufferPtr buffer;
   std::uint64_t offset = 0;
   tensor::Type type;
+  std::shared_ptr<tensor::Value> value = nullptr;
 };
 
 enum class Mode : std::uint8_t { kLow, kBalanced, kHigh };
@@ -114,6 +117,12 @@ struct Telemetry {
   std::int64_t busy_ns = 0;  // since opening
   std::uint64_t works = 0;
   std::uint64_t resident_bytes = 0;
+  // Of executables that plan per distinct input shape: plans held, runs that found theirs, plans
+  // made. At most `max_plans` are held by one executable; the least recently used goes first.
+  std::uint64_t plans = 0;
+  std::uint64_t plan_hits = 0;
+  std::uint64_t plan_misses = 0;
+  std::uint64_t max_plans = 0;
 };
 
 class Device {

@@ -17,7 +17,16 @@ HostQueue::~HostQueue() {
 }
 
 hal::FencePtr HostQueue::Submit(Copy copy) {
+  return Push({.copy = std::move(copy), .work = {}, .fence = nullptr});
+}
+
+hal::FencePtr HostQueue::Submit(WorkFn work) {
+  return Push({.copy = {}, .work = std::move(work), .fence = nullptr});
+}
+
+hal::FencePtr HostQueue::Push(Task task) {
   auto fence = std::make_shared<hal::SignalFence>();
+  task.fence = fence;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto entry = [](void* self) -> void* {
@@ -25,11 +34,11 @@ hal::FencePtr HostQueue::Submit(Copy copy) {
       return nullptr;
     };
     if (!started_ && pthread_create(&thread_, nullptr, entry, this) != 0) {
-      fence->Signal(ResourceExhausted("no thread for copies between steps"), {});
+      fence->Signal(ResourceExhausted("no thread for the host's part of a run"), {});
       return fence;
     }
     started_ = true;
-    tasks_.push_back({.copy = std::move(copy), .fence = fence});
+    tasks_.push_back(std::move(task));
   }
   wake_.notify_one();
   return fence;
@@ -44,7 +53,7 @@ void HostQueue::Loop() {
     tasks_.pop_front();
     lock.unlock();
     Do(task);
-    task = {};  // let go of the fences before sleeping
+    task = {};  // let go of what it holds before sleeping
     lock.lock();
   }
 }
@@ -53,6 +62,10 @@ void HostQueue::Do(const Task& task) const {
   const Copy& copy = task.copy;
   Status status;
   hal::Timing timing;
+  if (task.work) {
+    status = task.work(&timing);
+    return task.fence->Signal(std::move(status), timing);
+  }
   for (const hal::FencePtr& f : copy.waits) {
     if (Status s = f->Wait(); !s.ok() && status.ok()) status = s;
     timing.start_ns = std::max(timing.start_ns, f->timing().end_ns);

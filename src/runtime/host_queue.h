@@ -1,5 +1,5 @@
-// Work the runtime does itself between the devices' steps: copies. One thread, started by the first
-// copy and joined by the destructor; everything handed in is done (or skipped, when cancelled)
+// Work the runtime does itself between the devices' steps: copies, and programs run step by step. One
+// thread, started by the first of them and joined by the destructor; everything handed in is done (or skipped, when cancelled)
 // before that. Thread-safe.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -37,12 +38,17 @@ class HostQueue {
   // takes no time: no profile says what the host's would (it is counted, and its bytes are). Its
   // fence carries kResourceExhausted when the system gives no thread.
   hal::FencePtr Submit(Copy copy);
+  // Runs `work` on the thread; it says when it began and ended.
+  using WorkFn = std::function<Status(hal::Timing*)>;
+  hal::FencePtr Submit(WorkFn work);
 
  private:
   struct Task {
     Copy copy;
+    WorkFn work;  // empty: the copy
     std::shared_ptr<hal::SignalFence> fence;
   };
+  hal::FencePtr Push(Task task);
   void Loop();
   void Do(const Task& task) const;
 

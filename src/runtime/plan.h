@@ -21,14 +21,17 @@ struct PlanSlot {
   std::uint64_t bytes = 0;
   DeviceMask devices = 0;  // that touch it
   SharedMemory constant;   // kConstant: the mapped weight
+  tensor::Value value;     // kConstant of a program run step by step
 };
 
 struct PlanStep {
-  format::StepKind kind =
-      format::StepKind::kCall;        // kCall or kCopy; kRelease has nothing to do on fixed slots
+  // Submitted whole: kCall or kCopy, since kRelease has nothing to do on fixed slots.
+  format::StepKind kind = format::StepKind::kCall;
+  const format::Step* step = nullptr;  // what control steps and releases name
   std::size_t device = 0;             // kCall: index into the session's devices
   hal::ExecutablePtr executable;      // kCall
   std::uint64_t scratch_bytes = 0;    // kCall
+  bool any_shape = false;             // kCall: takes and gives values, not buffers
   std::vector<std::uint32_t> inputs;  // slots
   std::vector<std::uint32_t> outputs;
 };
@@ -45,7 +48,11 @@ class Plan {
   std::uint32_t program_index() const { return index_; }
   const format::Program& program() const { return package_->head().programs[index_]; }
   const std::vector<PlanSlot>& slots() const { return slots_; }
-  const std::vector<PlanStep>& steps() const { return steps_; }
+  const std::vector<PlanStep>& steps() const { return blocks_[0]; }
+  // Slots hold values of any kind and steps run one by one (flow_run.h); else the steps are submitted
+  // whole, over fixed memory.
+  bool step_by_step() const { return step_by_step_; }
+  const std::vector<std::vector<PlanStep>>& blocks() const { return blocks_; }
   std::uint32_t output_slot(std::size_t output) const { return output_slots_[output]; }
   DeviceMask devices() const { return devices_; }
   // Arena: the fixed slots, then one scratch area for whichever step runs (steps of one run never
@@ -61,8 +68,10 @@ class Plan {
   Plan() = default;
   Status LoadExecutables(std::span<const hal::DevicePtr> devices);
   Status CheckSlots();
-  Status BindStep(const format::Step& step, std::size_t number);
-  Status CheckTypes(const PlanStep& step, std::size_t number) const;
+  Status CheckSlot(std::size_t i);
+  Status BindStep(const format::Step& step, const std::string& where,
+                  std::vector<PlanStep>& block);
+  Status CheckTypes(PlanStep& step, const std::string& where) const;
   Status ImportConstants(std::span<const hal::DevicePtr> devices);
 
   struct Loaded {
@@ -74,7 +83,8 @@ class Plan {
   std::uint32_t index_ = 0;
   std::vector<Loaded> executables_;
   std::vector<PlanSlot> slots_;
-  std::vector<PlanStep> steps_;
+  std::vector<std::vector<PlanStep>> blocks_;  // as the program's
+  bool step_by_step_ = false;
   std::vector<std::uint32_t> output_slots_;
   DeviceMask devices_ = 0;
   std::uint64_t scratch_offset_ = 0;

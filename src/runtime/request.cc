@@ -3,11 +3,13 @@
 // does what is left to do.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/env.h"
 #include "base/text.h"
 #include "runtime/choose.h"
 #include "runtime/session_impl.h"
+#include "runtime/step_runner.h"
 
 namespace npukit::runtime {
 namespace {
@@ -18,7 +20,34 @@ struct BoundInput {
   tensor::Dims dims;
   const void* data = nullptr;
   std::uint64_t bytes = 0;
+  tensor::Value value;  // the same, of any kind
 };
+
+// Does a value of this type go where `declared` is expected? `symbols`: what named sizes are so far.
+bool Fits(const tensor::Type& declared, const tensor::Type& found,
+          std::map<std::string, std::int64_t>& symbols) {
+  if (declared.is_tensor() && declared.dtype == tensor::DType::kUndefined) return true;
+  if (declared.kind != found.kind) return false;
+  if (!declared.is_tensor()) {
+    std::map<std::string, std::int64_t> of_each;
+    return declared.element == nullptr || found.element == nullptr ||
+           Fits(*declared.element, *found.element, of_each);
+  }
+  if (found.dtype == tensor::DType::kUndefined) return true;  // of an empty sequence
+  if (declared.dtype != found.dtype) return false;
+  if (!declared.shape || !found.shape) return true;
+  if (declared.shape->rank() != found.shape->rank()) return false;
+  for (std::size_t i = 0; i < declared.shape->rank(); ++i) {
+    const tensor::Dim& want = declared.shape->dims[i];
+    const tensor::Dim& have = found.shape->dims[i];
+    if (!have.known()) continue;
+    if (want.known() ? want.value != have.value
+                     : !want.symbol.empty() &&
+                           symbols.try_emplace(want.symbol, have.value).first->second != have.value)
+      return false;
+  }
+  return true;
+}
 
 struct BoundOutput {
   void* data = nullptr;  // null: the request's own memory
@@ -66,6 +95,8 @@ struct Request::Impl {
 
   const format::Head& head() const { return session->package->head(); }
   Result<std::shared_ptr<const Plan>> Choose() const;
+  // The input of that name, if a program takes the type.
+  Result<std::size_t> CheckInput(const std::string& name, const tensor::Type& found) const;
   Status CheckOutputs(const Plan& p) const;
   Status PrepareMemory();
   Status PrepareInput(std::size_t slot, const BoundInput& bound);
@@ -74,8 +105,13 @@ struct Request::Impl {
   Result<hal::FencePtr> SubmitStep(const PlanStep& step, const hal::FencePtr& previous);
   std::byte* HostOf(std::uint32_t slot) const;
   hal::Binding BindingOf(std::uint32_t slot, std::size_t device) const;
+  Status SubmitStepByStep();
+  Status FinishStepByStep();
+  Status CopyOutValues();
   Status Finish();
   void FillAccount();
+  void FillAccountOfSteps();
+  void AdvanceVirtualNow(std::int64_t end_ns);
   void CountCopy(std::uint64_t bytes) {
     ++account.copies;
     account.bytes_copied += bytes;
@@ -97,6 +133,8 @@ struct Request::Impl {
   std::int64_t submitted_ns = 0;
   std::int64_t arrival_ns = 0;  // by the program's clock
   std::vector<void*> results;   // by output
+  std::unique_ptr<StepRunner> runner;  // of a program run step by step
+  std::vector<tensor::Value> values;   // its outputs
   Status last;
   Account account;
 };
@@ -109,15 +147,15 @@ Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
   for (const std::shared_ptr<const Plan>& p : session->plans) {
     const std::vector<tensor::Type>& types = p->program().input_types;
     bool match = true;
-    for (std::size_t i = 0; match && i < inputs.size(); ++i) {
-      match = types[i].dtype == inputs[i].dtype && types[i].dims() == inputs[i].dims;
-    }
+    std::map<std::string, std::int64_t> symbols;
+    for (std::size_t i = 0; match && i < inputs.size(); ++i)
+      match = Fits(types[i], inputs[i].value.type(), symbols);
     if (match) return p;
   }
   std::string found;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     found += Cat(i > 0 ? " " : "", Printable(head().inputs[i].name), "=",
-                 tensor::Type::Tensor(inputs[i].dtype, inputs[i].dims).ToString());
+                 inputs[i].value.type().ToString());
   }
   return InvalidArgument(Cat("no program for ", found, "; this session has ",
                              DescribePrograms(head(), session->programs),
@@ -270,7 +308,94 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step,
   return session->devices[step.device]->Submit(work);
 }
 
+// The steps depend on what the ones before gave, so the host's thread walks them.
+Status Request::Impl::SubmitStepByStep() {
+  values.clear();
+  hal::FencePtr arrival = hal::DoneFence(
+      OkStatus(), {.start_ns = arrival_ns,
+                   .end_ns = arrival_ns,
+                   .kind = session->virtual_clock ? target::Kind::kModelled
+                                                  : target::Kind::kMeasured});
+  runner = std::make_unique<StepRunner>(*session, *plan, cancel, std::move(arrival));
+  fences.push_back(session->host->Submit([this](hal::Timing* timing) -> Status {
+    std::vector<tensor::Value> given;
+    for (const BoundInput& i : inputs) given.push_back(i.value);
+    timing->start_ns = arrival_ns;
+    auto outputs_or = runner->Run(std::move(given));
+    timing->end_ns = std::max(arrival_ns, runner->end_ns());
+    if (!outputs_or.ok()) return outputs_or.status();
+    values = std::move(outputs_or).value();
+    return OkStatus();
+  }));
+  state = State::kBusy;
+  return OkStatus();
+}
+
+Status Request::Impl::CopyOutValues() {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data == nullptr) continue;
+    const tensor::Value& v = values[i];
+    const std::string name = Printable(head().outputs[i].name);
+    if (!v.is_tensor() || v.dtype() == tensor::DType::kString) {
+      return Unsupported(Cat("output '", name, "' is ", v.type().ToString(),
+                             ", which fits no bound buffer: leave it unbound"));
+    }
+    if (outputs[i].bytes < v.byte_size()) {
+      return InvalidArgument(Cat("output '", name, "': expected at least ", v.byte_size(),
+                                 " bytes for ", v.type().ToString(), ", found ",
+                                 outputs[i].bytes));
+    }
+    if (v.byte_size() > 0)
+      std::memcpy(outputs[i].data, v.data(), static_cast<std::size_t>(v.byte_size()));
+    CountCopy(v.byte_size());
+    values[i] = tensor::Value::BorrowMutable(v.dtype(), v.dims(), outputs[i].data);
+  }
+  return OkStatus();
+}
+
+Status Request::Impl::FinishStepByStep() {
+  Status status = fences.empty() ? Internal("nothing was submitted") : fences[0]->Wait();
+  if (status.ok()) status = CopyOutValues();
+  if (status.ok()) FillAccountOfSteps();
+  fences.clear();
+  runner.reset();
+  state = State::kDone;
+  last = status;
+  return status;
+}
+
+void Request::Impl::FillAccountOfSteps() {
+  account.kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured;
+  for (const StepRunner::Done& d : runner->done()) {
+    StepAccount s;
+    s.device = session->devices[d.device]->info().description;
+    s.device_class = session->devices[d.device]->info().device_class;
+    s.start_ns = d.timing.start_ns - arrival_ns;
+    s.end_ns = d.timing.end_ns - arrival_ns;
+    s.kind = d.timing.kind;
+    s.energy_pj = d.timing.energy_pj;
+    account.kind = std::min(account.kind, d.timing.kind);
+    account.steps.push_back(std::move(s));
+  }
+  account.copies += runner->copies();
+  account.bytes_copied += runner->bytes_copied();
+  account.wall_ns = static_cast<double>(RealEnv().NowNs() - submitted_ns);
+  const std::int64_t end_ns = std::max(arrival_ns, runner->end_ns());
+  account.latency_ns =
+      session->virtual_clock ? static_cast<double>(end_ns - arrival_ns) : account.wall_ns;
+  if (runner->energy_known() && !runner->done().empty()) account.energy_pj = runner->energy_pj();
+  for (const hal::DevicePtr& d : session->devices) {
+    const hal::Telemetry t = d->Sample();
+    account.plan_cache.plans += t.plans;
+    account.plan_cache.hits += t.plan_hits;
+    account.plan_cache.misses += t.plan_misses;
+    account.plan_cache.max_plans = std::max(account.plan_cache.max_plans, t.max_plans);
+  }
+  AdvanceVirtualNow(end_ns);
+}
+
 Status Request::Impl::Finish() {
+  if (plan->step_by_step()) return FinishStepByStep();
   if (!fences.empty())
     fences.back()->Wait().ok();  // the chain's end; the loop below asks each how it went
   Status first;
@@ -300,12 +425,14 @@ Status Request::Impl::Finish() {
   return first;
 }
 
+void Request::Impl::AdvanceVirtualNow(std::int64_t end_ns) {
+  if (!session->virtual_clock) return;
+  std::int64_t now = session->virtual_now_ns.load();
+  while (now < end_ns && !session->virtual_now_ns.compare_exchange_weak(now, end_ns)) {
+  }
+}
+
 void Request::Impl::FillAccount() {
-  const format::Program& program = plan->program();
-  account.program = plan->program_index();
-  account.devices = program.devices;
-  account.precision = program.precision;
-  account.compute_units = program.compute_units;
   account.kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured;
   bool one_clock = true;
   double energy = 0;
@@ -341,11 +468,7 @@ void Request::Impl::FillAccount() {
     for (const StepAccount& s : account.steps) account.kind = std::min(account.kind, s.kind);
   }
   if (energy_known) account.energy_pj = energy;
-  if (session->virtual_clock && one_clock) {
-    std::int64_t now = session->virtual_now_ns.load();
-    while (now < end_ns && !session->virtual_now_ns.compare_exchange_weak(now, end_ns)) {
-    }
-  }
+  if (one_clock) AdvanceVirtualNow(end_ns);
   account.wall_ns = static_cast<double>(RealEnv().NowNs() - submitted_ns);
 }
 
@@ -354,30 +477,52 @@ Request::~Request() = default;
 
 Status Request::BindInput(const std::string& name, tensor::DType t, const tensor::Dims& dims,
                           const void* data, std::uint64_t bytes) {
-  Impl& r = *impl_;
-  if (r.state == Impl::State::kBusy)
-    return InvalidArgument("the request is running: wait before binding");
-  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().inputs, name, "input"));
+  const auto count = tensor::ElementCount(dims);
+  const auto expected =
+      count ? tensor::StorageBytes(t, static_cast<std::uint64_t>(*count)) : std::nullopt;
   const std::string where = Cat("input '", Printable(name), "': ");
+  if (!expected) {
+    return InvalidArgument(Cat(where, "no tensor of bytes has the type ", tensor::DTypeName(t), "[",
+                               JoinInts(dims, ", "), "]"));
+  }
+  NPUKIT_RETURN_IF_ERROR(impl_->CheckInput(name, tensor::Type::Tensor(t, dims)).status());
+  if (bytes != *expected) {
+    return InvalidArgument(Cat(where, "expected ", *expected, " bytes for ",
+                               tensor::Type::Tensor(t, dims).ToString(), ", found ", bytes));
+  }
+  if (data == nullptr && bytes > 0) return InvalidArgument(Cat(where, "no data"));
+  return BindInput(name, tensor::Value::Borrow(t, dims, data));
+}
+
+Result<std::size_t> Request::Impl::CheckInput(const std::string& name,
+                                              const tensor::Type& found) const {
+  if (state == State::kBusy)
+    return InvalidArgument("the request is running: wait before binding");
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(head().inputs, name, "input"));
   std::vector<std::string> expected;
-  const tensor::Type* match = nullptr;
-  for (const std::shared_ptr<const Plan>& p : r.session->plans) {
+  for (const std::shared_ptr<const Plan>& p : session->plans) {
     const tensor::Type& type = p->program().input_types[index];
-    if (type.dtype == t && type.dims() == dims) match = &type;
+    std::map<std::string, std::int64_t> symbols;
+    if (Fits(type, found, symbols)) return index;
     std::string text = type.ToString();
     if (std::find(expected.begin(), expected.end(), text) == expected.end())
       expected.push_back(std::move(text));
   }
-  if (match == nullptr) {
-    return InvalidArgument(Cat(where, "expected ", Join(expected, " or "), ", found ",
-                               tensor::DTypeName(t), "[", JoinInts(dims, ", "), "]"));
-  }
-  if (bytes != *match->bytes()) {
-    return InvalidArgument(Cat(where, "expected ", *match->bytes(), " bytes for ",
-                               match->ToString(), ", found ", bytes));
-  }
-  if (data == nullptr && bytes > 0) return InvalidArgument(Cat(where, "no data"));
-  r.inputs[index] = {.bound = true, .dtype = t, .dims = dims, .data = data, .bytes = bytes};
+  return InvalidArgument(Cat("input '", Printable(name), "': expected ", Join(expected, " or "),
+                             ", found ", found.ToString()));
+}
+
+Status Request::BindInput(const std::string& name, tensor::Value value) {
+  if (!value.present()) return InvalidArgument(Cat("input '", Printable(name), "': no value"));
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, impl_->CheckInput(name, value.type()));
+  BoundInput& in = impl_->inputs[index];
+  in = {.bound = true,
+        .dtype = value.dtype(),
+        .dims = value.dims(),
+        .data = value.data(),
+        .bytes = value.byte_size(),
+        .value = {}};
+  in.value = std::move(value);
   return OkStatus();
 }
 
@@ -397,24 +542,28 @@ Status Request::Submit() {
   if (r.state == Impl::State::kBusy)
     return InvalidArgument("the request is running: wait before submitting it again");
   NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, r.Choose());
-  NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(*plan));
+  if (!plan->step_by_step()) NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(*plan));
   if (r.plan != plan) r.own.clear();
   r.plan = std::move(plan);
   r.account = {};
+  r.account.program = r.plan->program_index();
+  const format::Program& program = r.plan->program();
+  r.account.devices = program.devices;
+  r.account.precision = program.precision;
+  r.account.compute_units = program.compute_units;
   r.last = InvalidArgument("the run could not be submitted");
   r.state = Impl::State::kDone;
   r.submitted_ns = RealEnv().NowNs();
   r.cancel.store(false);
+  r.arrival_ns = r.session->virtual_clock ? r.session->virtual_now_ns.load() : r.submitted_ns;
+  if (r.plan->step_by_step()) return r.SubmitStepByStep();
   NPUKIT_RETURN_IF_ERROR(r.PrepareMemory());
   NPUKIT_ASSIGN_OR_RETURN(r.arena, r.session->arenas.Take());
   hal::FencePtr previous;
   if (r.session->virtual_clock) {
-    r.arrival_ns = r.session->virtual_now_ns.load();
     previous = hal::DoneFence(
         OkStatus(),
         {.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
-  } else {
-    r.arrival_ns = r.submitted_ns;
   }
   for (const PlanStep& step : r.plan->steps()) {
     auto fence = r.SubmitStep(step, previous);
@@ -445,6 +594,7 @@ Result<tensor::Value> Request::Output(const std::string& name) const {
   const Impl& r = *impl_;
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(r.head().outputs, name, "output"));
   NPUKIT_RETURN_IF_ERROR(Completed());
+  if (r.plan->step_by_step()) return r.values[index];
   const tensor::Type& type = r.plan->program().output_types[index];
   return tensor::Value::BorrowMutable(type.dtype, type.dims(), r.results[index]);
 }

@@ -127,6 +127,7 @@ Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const format::Pac
   if (usable.empty()) return absent;
 
   impl->virtual_clock = open.virtual_clock;
+  impl->max_iterations = options.max_iterations;
   impl->devices = table.Take();
   impl->programs = WithoutShadowed(head, usable);
   std::uint64_t arena_bytes = 0;

@@ -34,6 +34,8 @@ struct SessionOptions {
   int threads = 0;                   // 0: NPUKIT_THREADS, else the machine's cores
   std::shared_ptr<ThreadPool> pool;  // to share one; null: made from `threads`
   std::string precision;             // "": any
+  // Of all loops of one run together: an endless loop in a file must not hang its user.
+  std::int64_t max_iterations = 10'000'000;
   target::Profile profile;           // empty name: the package's own
 };
 
@@ -61,7 +63,11 @@ struct Account {
   std::uint64_t copies = 0;  // buffers that had to be copied
   std::uint64_t bytes_copied = 0;
   std::optional<double> energy_pj;
-  std::vector<StepAccount> steps;
+  std::vector<StepAccount> steps;  // of a program run step by step, the last few thousand at most
+  // Plans per distinct input shape, over all runs of the session so far; max_plans 0: nothing plans.
+  struct PlanCache {
+    std::uint64_t plans = 0, hits = 0, misses = 0, max_plans = 0;
+  } plan_cache;
 };
 
 class Session;
@@ -73,6 +79,8 @@ class Request {
   // program at Submit.
   Status BindInput(const std::string& name, tensor::DType t, const tensor::Dims& dims,
                    const void* data, std::uint64_t bytes);
+  // A value of any kind: strings, sequences, optionals; a tensor's bytes are borrowed as above.
+  Status BindInput(const std::string& name, tensor::Value value);
   Status BindOutput(const std::string& name, void* data,
                     std::uint64_t bytes);  // unbound outputs: the request's own memory
   Status Submit();                         // returns at once; the request is busy until Wait

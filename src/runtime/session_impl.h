@@ -17,6 +17,7 @@ namespace npukit::runtime {
 struct Session::Impl {
   std::shared_ptr<const format::Package> package;
   bool virtual_clock = false;
+  std::int64_t max_iterations = 0;
   std::vector<hal::DevicePtr> devices;
   std::vector<std::uint32_t> programs;             // best first
   std::vector<std::shared_ptr<const Plan>> plans;  // as programs

@@ -10,7 +10,7 @@
 namespace npukit::compile {
 namespace {
 
-constexpr std::uint32_t kNoSlot = 0xFFFFFFFFu;
+using format::kNoSlot;
 
 // Slots of a program: one per graph input and output, one per value that passes between segments.
 class SlotTable {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "devices/cpu/blob/cpu_blob_generated.h"
+#include "tensor/strings.h"
 
 namespace npukit::devices::cpu {
 namespace {
@@ -53,8 +54,12 @@ Offset<Vector<Offset<fb::Attr>>> WriteAttrs(FlatBufferBuilder& b, const BlobAttr
           } else {
             dtype = static_cast<std::uint8_t>(v.dtype());
             ints = b.CreateVector(v.dims());
-            data = b.CreateVector(reinterpret_cast<const std::uint8_t*>(v.bytes().data()),
-                                  v.bytes().size());
+            std::vector<std::byte> encoded;
+            if (v.dtype() == tensor::DType::kString) encoded = tensor::EncodeStrings(v);
+            const std::span<const std::byte> bytes =
+                v.dtype() == tensor::DType::kString ? std::span<const std::byte>(encoded) : v.bytes();
+            data =
+                b.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
           }
         },
         value);
@@ -156,6 +161,15 @@ Result<BlobAttrValue> ReadAttrValue(const fb::Attr& at, Budget& budget) {
         return DataCorrupt("bad tensor type");
       const auto dtype = static_cast<tensor::DType>(at.dtype());
       NPUKIT_ASSIGN_OR_RETURN(tensor::Dims dims, budget.Numbers("ints", at.ints()));
+      if (dtype == tensor::DType::kString) {
+        NPUKIT_RETURN_IF_ERROR(budget.ChargeVector("data", at.data(), 1));
+        NPUKIT_ASSIGN_OR_RETURN(
+            tensor::Value v,
+            tensor::DecodeStrings(std::move(dims),
+                                  std::as_bytes(std::span(at.data() ? at.data()->data() : nullptr,
+                                                          Size(at.data())))));
+        return BlobAttrValue(std::move(v));
+      }
       const auto count = tensor::ElementCount(dims);
       const auto bytes =
           count ? tensor::StorageBytes(dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
@@ -191,11 +205,12 @@ Result<BlobAttrs> ReadAttrs(const Vector<Offset<fb::Attr>>* attrs, Budget& budge
 Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32_t inputs,
                               std::uint32_t outputs, Budget& budget) {
   BlobTensor out;
-  if (t.dtype() == 0 || t.dtype() >= tensor::kDTypeCount)
+  const bool typed = !blob.flow || t.place() == static_cast<std::uint8_t>(Place::kWeight);
+  if ((t.dtype() == 0 && typed) || t.dtype() >= tensor::kDTypeCount)
     return DataCorrupt(Cat("unknown dtype ", static_cast<int>(t.dtype())));
   if (Size(t.dims()) > kMaxRank)
     return DataCorrupt(Cat("rank ", Size(t.dims()), " is above ", kMaxRank));
-  if (t.place() > 3) return DataCorrupt(Cat("unknown place ", static_cast<int>(t.place())));
+  if (t.place() > (blob.flow ? 4 : 3)) return DataCorrupt(Cat("unknown place ", static_cast<int>(t.place())));
   if (t.layout() >= kLayoutCount)
     return DataCorrupt(Cat("unknown layout ", static_cast<int>(t.layout())));
   out.dtype = static_cast<tensor::DType>(t.dtype());
@@ -207,7 +222,11 @@ Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32
   out.groups = t.groups();
   if (out.layout != Layout::kRaw && out.place != Place::kWeight)
     return DataCorrupt("a packed layout outside the weights");
-  NPUKIT_ASSIGN_OR_RETURN(const std::uint64_t bytes, PlacedBytes(out));
+  std::uint64_t bytes = 0;
+  const bool strings = blob.flow && out.dtype == tensor::DType::kString;
+  if (typed && !strings) {
+    NPUKIT_ASSIGN_OR_RETURN(bytes, PlacedBytes(out));
+  }
   switch (out.place) {
     case Place::kInput:
     case Place::kOutput:
@@ -220,7 +239,10 @@ Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32
         return DataCorrupt(Cat("offset ", out.offset, " outside the scratch arena"));
       break;
     }
+    case Place::kValue:
+      break;
     case Place::kScratch:
+      if (blob.flow) return DataCorrupt("a flow has no scratch arena");
       if (out.offset % kScratchAlignment != 0)
         return DataCorrupt(Cat("offset ", out.offset, " is not a multiple of 64"));
       if (out.offset > blob.scratch_bytes || bytes > blob.scratch_bytes - out.offset) {
@@ -313,7 +335,7 @@ std::vector<std::byte> Write(const Blob& blob) {
   const auto inputs = b.CreateVector(blob.inputs);
   const auto outputs = b.CreateVector(blob.outputs);
   b.Finish(fb::CreateBlob(b, kBlobVersion, tensor_vector, step_vector, inputs, outputs,
-                          blob.weights, blob.scratch_bytes),
+                          blob.weights, blob.scratch_bytes, blob.flow),
            fb::BlobIdentifier());
   const auto* p = reinterpret_cast<const std::byte*>(b.GetBufferPointer());
   return std::vector<std::byte>(p, p + b.GetSize());
@@ -343,6 +365,7 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
                            "; compile the model again"));
   }
   Blob out;
+  out.flow = in.flow();
   out.weights = in.weights();
   out.scratch_bytes = in.scratch_bytes();
   Budget budget(bytes.size());
@@ -375,11 +398,16 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
     return OkStatus();
   };
   NPUKIT_RETURN_IF_ERROR(check_boundary(out.inputs, Place::kInput, "input"));
-  NPUKIT_RETURN_IF_ERROR(check_boundary(out.outputs, Place::kOutput, "output"));
+  if (!out.flow) {
+    NPUKIT_RETURN_IF_ERROR(check_boundary(out.outputs, Place::kOutput, "output"));
+  }
+  for (const std::uint32_t o : out.outputs) {
+    if (o >= out.tensors.size()) return DataCorrupt(Cat("CPU blob: output tensor ", o));
+  }
   // A view of a boundary buffer must not reach past what the boundary's type promises.
   for (std::size_t i = 0; i < out.tensors.size(); ++i) {
     const BlobTensor& t = out.tensors[i];
-    if (t.place != Place::kInput && t.place != Place::kOutput) continue;
+    if (out.flow || (t.place != Place::kInput && t.place != Place::kOutput)) continue;
     const BlobTensor& b =
         out.tensors[t.place == Place::kInput ? out.inputs[t.index] : out.outputs[t.index]];
     NPUKIT_ASSIGN_OR_RETURN(const std::uint64_t have, PlacedBytes(b));
@@ -392,7 +420,8 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
     if (!s.ok()) return s.status().WithContext(Cat("CPU blob: step ", i));
     for (const std::uint32_t o : s->outputs) {
       const Place place = out.tensors[o].place;
-      if (place != Place::kOutput && place != Place::kScratch) {
+      if (out.flow ? place != Place::kValue
+                   : place != Place::kOutput && place != Place::kScratch) {
         return DataCorrupt(Cat("CPU blob: step ", i, ": writes to an input or a weight"));
       }
     }

@@ -29,6 +29,7 @@ enum class Place : std::uint8_t {
   kOutput = 1,   // boundary output `index`
   kScratch = 2,  // `offset` bytes into the arena
   kWeight = 3,   // weight `index`, in `layout`
+  kValue = 4,    // of a flow: made when it runs
 };
 
 // A tensor is a place and a type. Several tensors may share a place: a reshape is a second tensor,
@@ -65,7 +66,11 @@ struct BlobStep {
   std::vector<std::uint32_t> outputs;
 };
 
+// A blob with fixed places says where every byte lies. A flow does not know its types before it
+// runs: its tensors but for inputs and weights are values, each written by one step, and outputs may
+// be any tensor. Weights of dtype string are as tensor/strings.h encodes them.
 struct Blob {
+  bool flow = false;
   std::vector<BlobTensor> tensors;
   std::vector<BlobStep> steps;
   std::vector<std::uint32_t> inputs;   // tensor of boundary input i

@@ -1,7 +1,10 @@
 #include "devices/cpu/lower/lowering.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "devices/cpu/blob/blob.h"
+#include "devices/cpu/lower/flow.h"
 #include "devices/cpu/lower/segment.h"
 #include "devices/cpu/model/model.h"
 #include "ir/node.h"
@@ -67,25 +70,10 @@ class CpuLowering final : public compile::Lowering {
       const ir::ForeignReason why = ir::WhyForeign(n);
       return refuse(why.code.c_str(), n.foreign_op, why.sentence, why.remedy.c_str());
     }
-    if (n.op->reference == nullptr) {
+    if (n.op->reference == nullptr && !n.op->control) {
       return refuse("unknown_operator", std::string(n.op->name),
                     Cat(n.op->name, " has no reference the CPU could run"),
                     "add a reference to its definition in src/ops");
-    }
-    const auto open_type = [&](const std::vector<ir::ValueId>& ids) -> const ir::ValueInfo* {
-      for (const ir::ValueId id : ids) {
-        if (id == ir::kNoValue || g.is_constant(id)) continue;
-        if (!g.value(id).type.is_static() || !g.value(id).type.bytes()) return &g.value(id);
-      }
-      return nullptr;
-    };
-    const ir::ValueInfo* open = open_type(n.inputs);
-    if (open == nullptr) open = open_type(n.outputs);
-    if (open != nullptr) {
-      return refuse("dynamic_shape", open->type.ToString(),
-                    Cat("the size of ", Printable(open->name),
-                        " is not known before running: ", open->type.ToString()),
-                    "give every input a fixed shape (--shape)");
     }
     return v;
   }
@@ -99,6 +87,12 @@ class CpuLowering final : public compile::Lowering {
     }
     const std::vector<tensor::Type> inputs = g.InputTypes(n);
     const std::vector<tensor::Type> outputs = g.OutputTypes(n);
+    const auto open = [](const tensor::Type& t) {
+      return t.dtype != tensor::DType::kUndefined && !(t.is_static() && t.bytes());
+    };
+    if (std::any_of(inputs.begin(), inputs.end(), open) ||
+        std::any_of(outputs.begin(), outputs.end(), open))
+      return Roofline({}, p);  // what it works on is known when it runs
     const ops::OpCost c = ops::Cost(*n.op, n.attrs, n.epilogue, inputs, outputs);
     return Roofline({c.macs, c.vector_ops, c.bytes}, p);
   }
@@ -117,9 +111,13 @@ class CpuLowering final : public compile::Lowering {
                              ": the CPU computes in fp32"));
     }
     compile::Lowered out;
+    out.estimate.kind = target::Kind::kModelled;
+    if (o.any_shape) {  // what it costs is known when it runs
+      NPUKIT_RETURN_IF_ERROR(BuildFlow(g, &out));
+      return out;
+    }
     SegmentBuilder builder(g);
     NPUKIT_RETURN_IF_ERROR(builder.Build(o, &out));
-    out.estimate.kind = target::Kind::kModelled;
     for (const ir::Node& n : g.nodes) out.estimate += Cost(g, n, p);
     return out;
   }

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "compile/lowering.h"
 #include "devices/cpu/blob/blob.h"
+#include "devices/cpu/lower/weights.h"
 #include "ir/graph.h"
 
 namespace npukit::devices::cpu {
@@ -41,12 +42,10 @@ class SegmentBuilder {
   void Touch(ir::ValueId v);
   // The blob tensor for a value seen as `layout`; made on first use.
   Result<std::uint32_t> TensorOf(ir::ValueId v, Layout layout, std::uint32_t groups);
-  Result<std::uint32_t> AddWeight(const tensor::Value& v, Layout layout, std::uint32_t groups);
 
   const ir::Graph& g_;
   Blob blob_;
-  std::vector<compile::LoweredWeight> weights_;
-  std::map<std::pair<std::uint64_t, std::string>, std::uint32_t> weight_ids_;  // by (hash, layout)
+  WeightTable weights_;
   std::vector<ir::ValueId> parent_;
   std::vector<Group> groups_;  // by root value
   std::map<std::tuple<ir::ValueId, Layout, std::uint32_t>, std::uint32_t> tensors_;

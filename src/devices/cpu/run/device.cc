@@ -2,7 +2,7 @@
 // queue thread, each spread over the shared pool.
 #include <algorithm>
 #include <mutex>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -19,7 +19,8 @@ namespace {
 // the device.
 struct Loaded {
   std::mutex mutex;
-  std::set<const hal::Executable*> alive;  // guarded by mutex
+  // Guarded by mutex; null but for flows.
+  std::map<const hal::Executable*, FlowExecutable*> alive;
 };
 
 std::uintptr_t AddressOf(const hal::Binding& b) {
@@ -50,13 +51,22 @@ class CpuDevice final : public hal::Device {
 
   Result<hal::ExecutablePtr> Load(std::span<const std::byte> blob,
                                   std::span<const hal::WeightView> weights) override {
-    NPUKIT_ASSIGN_OR_RETURN(
-        std::shared_ptr<CpuExecutable> exe,
-        CpuExecutable::Load(blob, weights, kernels_, pool_->threads(), profile_));
+    NPUKIT_ASSIGN_OR_RETURN(Blob read, Read(blob));
+    std::shared_ptr<hal::Executable> exe;
+    FlowExecutable* flow = nullptr;
+    if (read.flow) {
+      NPUKIT_ASSIGN_OR_RETURN(auto loaded, FlowExecutable::Load(std::move(read), weights, kernels_,
+                                                                pool_->threads(), profile_));
+      flow = loaded.get();
+      exe = std::move(loaded);
+    } else {
+      NPUKIT_ASSIGN_OR_RETURN(
+          exe, CpuExecutable::FromBlob(read, weights, kernels_, pool_->threads(), profile_));
+    }
     const hal::Executable* key = exe.get();
     {
       std::lock_guard<std::mutex> lock(loaded_->mutex);
-      loaded_->alive.insert(key);
+      loaded_->alive.emplace(key, flow);
     }
     resident_->fetch_add(exe->memory_bytes(), std::memory_order_relaxed);
     // The handle that goes out strikes the executable off the list when the last copy of it dies.
@@ -72,12 +82,15 @@ class CpuDevice final : public hal::Device {
   }
 
   Result<hal::FencePtr> Submit(const hal::Work& work) override {
+    FlowExecutable* flow = nullptr;
     {
       std::lock_guard<std::mutex> lock(loaded_->mutex);
-      if (work.executable == nullptr || !loaded_->alive.contains(work.executable.get())) {
+      const auto at = loaded_->alive.find(work.executable.get());
+      if (work.executable == nullptr || at == loaded_->alive.end())
         return InvalidArgument("cpu: the executable was not loaded by this device");
-      }
+      flow = at->second;
     }
+    if (flow != nullptr) return SubmitFlow(work, flow);
     // Shares the handle's ownership, so the executable outlives the work.
     std::shared_ptr<CpuExecutable> exe(work.executable,
                                        static_cast<CpuExecutable*>(work.executable.get()));
@@ -95,6 +108,26 @@ class CpuDevice final : public hal::Device {
     }
     job.buffers.push_back(work.scratch.buffer);
     job.executable = std::move(exe);
+    return Push(std::move(job), work);
+  }
+
+  hal::Telemetry Sample() const override {
+    hal::Telemetry t = queue_->Sample();
+    t.resident_bytes = resident_->load(std::memory_order_relaxed);
+    t.max_plans = FlowExecutable::kMaxPlans;
+    std::lock_guard<std::mutex> lock(loaded_->mutex);
+    for (const auto& [key, flow] : loaded_->alive) {
+      if (flow == nullptr) continue;
+      const FlowExecutable::PlanCounts counts = flow->counts();
+      t.plans += counts.plans;
+      t.plan_hits += counts.hits;
+      t.plan_misses += counts.misses;
+    }
+    return t;
+  }
+
+ private:
+  hal::FencePtr Push(Job job, const hal::Work& work) {
     job.waits = work.waits;
     job.cancel = work.cancel;
     job.deadline_ns = work.deadline_ns;
@@ -104,13 +137,27 @@ class CpuDevice final : public hal::Device {
     return fence;
   }
 
-  hal::Telemetry Sample() const override {
-    hal::Telemetry t = queue_->Sample();
-    t.resident_bytes = resident_->load(std::memory_order_relaxed);
-    return t;
+  Result<hal::FencePtr> SubmitFlow(const hal::Work& work, FlowExecutable* flow) {
+    if (work.inputs.size() != flow->inputs() || work.outputs.size() != flow->outputs()) {
+      return InvalidArgument(Cat("cpu: expected ", flow->inputs(), " inputs and ", flow->outputs(),
+                                 " outputs, found ", work.inputs.size(), " and ",
+                                 work.outputs.size()));
+    }
+    Job job;
+    for (std::size_t i = 0; i < work.inputs.size(); ++i) {
+      if (work.inputs[i].value == nullptr || !work.inputs[i].value->present())
+        return InvalidArgument(Cat("cpu: input ", i, " has no value"));
+      job.inputs.push_back(*work.inputs[i].value);
+    }
+    for (std::size_t i = 0; i < work.outputs.size(); ++i) {
+      if (work.outputs[i].value == nullptr)
+        return InvalidArgument(Cat("cpu: output ", i, " has nowhere to go"));
+      job.outputs.push_back(work.outputs[i].value);
+    }
+    job.flow = std::shared_ptr<FlowExecutable>(work.executable, flow);
+    return Push(std::move(job), work);
   }
 
- private:
   static Status CheckBindings(const hal::Work& work, const CpuExecutable& exe) {
     if (work.inputs.size() != exe.input_types().size() ||
         work.outputs.size() != exe.output_types().size()) {

@@ -2,33 +2,13 @@
 
 #include "base/text.h"
 #include "devices/cpu/model/model.h"
+#include "devices/cpu/run/named_op.h"
 
 namespace npukit::devices::cpu {
 namespace {
 
 using tensor::Type;
 using tensor::Value;
-
-Result<ops::Attrs> ToAttrs(const BlobAttrs& in) {
-  ops::Attrs out;
-  for (const auto& [name, value] : in) {
-    if (out.Find(name) != nullptr)
-      return DataCorrupt(Cat("attribute ", Printable(name), " is given twice"));
-    out.Set(name, value);
-  }
-  return out;
-}
-
-Result<const ops::OpDef*> FindDef(const std::string& name) {
-  const ops::OpDef* def = ops::FindOp(name);
-  if (def == nullptr) {
-    return Unsupported(Cat("no operator ", Printable(name),
-                           " in this build; update npukit or compile the model again"));
-  }
-  if (def->reference == nullptr || def->infer == nullptr)
-    return Unsupported(Cat("operator ", name, " has no reference"));
-  return def;
-}
 
 // Numbers are read in place, so they must be aligned like numbers.
 bool IsAligned(const void* p, tensor::DType t) {
@@ -54,6 +34,8 @@ Result<Operand> ToOperand(const Blob& blob, std::uint32_t index,
     case Place::kOutput:
       o.slot = {kFirstBoundaryBase + static_cast<std::uint32_t>(blob.inputs.size()) + t.index, 0};
       break;
+    case Place::kValue:
+      return DataCorrupt("a value without a place, outside a flow");
     case Place::kScratch:
       o.slot = {kScratchBase, t.offset};
       break;
@@ -105,19 +87,12 @@ Status CheckApart(const StepView& v) {
 Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step,
                               std::span<const hal::WeightView> weights, Preparation& prep,
                               const target::Profile& profile) {
+  NPUKIT_ASSIGN_OR_RETURN(const NamedOp named, FindNamed(step));
+  const ops::Attrs& attrs = named.attrs;
+  const std::vector<ops::EpilogueStep>& epilogue = named.epilogue;
   StepView v;
-  NPUKIT_ASSIGN_OR_RETURN(v.def, FindDef(step.op));
-  NPUKIT_ASSIGN_OR_RETURN(const ops::Attrs attrs, ToAttrs(step.attrs));
+  v.def = named.def;
   v.attrs = &attrs;
-  std::vector<ops::EpilogueStep> epilogue;
-  for (const BlobEpilogueStep& e : step.epilogue) {
-    ops::EpilogueStep out;
-    NPUKIT_ASSIGN_OR_RETURN(out.op, FindDef(e.op));
-    NPUKIT_ASSIGN_OR_RETURN(out.attrs, ToAttrs(e.attrs));
-    out.operand = e.operand;
-    out.swapped = e.swapped;
-    epilogue.push_back(std::move(out));
-  }
   v.epilogue = epilogue;
 
   std::vector<Type> input_types;
@@ -179,6 +154,13 @@ Result<std::shared_ptr<CpuExecutable>> CpuExecutable::Load(std::span<const std::
                                                            const Kernels& kernels, int threads,
                                                            const target::Profile& profile) {
   NPUKIT_ASSIGN_OR_RETURN(const Blob blob, Read(bytes));
+  return FromBlob(blob, weights, kernels, threads, profile);
+}
+
+Result<std::shared_ptr<CpuExecutable>> CpuExecutable::FromBlob(
+    const Blob& blob, std::span<const hal::WeightView> weights, const Kernels& kernels, int threads,
+    const target::Profile& profile) {
+  if (blob.flow) return DataCorrupt("CPU blob: a flow has no fixed places");
   if (blob.weights > weights.size()) {
     return DataCorrupt(
         Cat("CPU blob: expected ", blob.weights, " weights, found ", weights.size()));

@@ -26,6 +26,14 @@ class CpuExecutable final : public hal::Executable {
                                                      const Kernels& kernels, int threads,
                                                      const target::Profile& profile);
 
+  // The same of a blob that was read already.
+  static Result<std::shared_ptr<CpuExecutable>> FromBlob(const Blob& blob,
+                                                         std::span<const hal::WeightView> weights,
+                                                         const Kernels& kernels, int threads,
+                                                         const target::Profile& profile);
+  // Weights that live as long as the executable.
+  void Keep(std::vector<tensor::Value> weights) { kept_ = std::move(weights); }
+
   Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) override;
   std::uint64_t memory_bytes() const override { return memory_bytes_; }
   std::uint64_t scratch_bytes() const override { return scratch_bytes_; }
@@ -58,6 +66,7 @@ class CpuExecutable final : public hal::Executable {
     StepInfo info;
   };
   std::vector<Prepared> calls_;
+  std::vector<tensor::Value> kept_;
   std::vector<tensor::Type> input_types_;
   std::vector<tensor::Type> output_types_;
   target::Estimate estimate_;

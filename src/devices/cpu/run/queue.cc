@@ -103,9 +103,13 @@ void Queue::Do(Job& job) {
     status = Status(Code::kDeadlineExceeded,
                     Cat("cpu: ", (begin - job.deadline_ns) / 1000, " us late before the start"));
   }
-  if (status.ok()) {
+  target::Estimate e;
+  if (status.ok() && job.flow != nullptr) {
+    status = DoFlow(job, &e);
+  } else if (status.ok()) {
     const Frame frame{job.bases.data(), pool_.get()};
     status = job.executable->Run(frame, job.cancel, nullptr);
+    e = job.executable->estimate();
   }
   const std::int64_t end = RealEnv().NowNs();
   busy_ns_.fetch_add(end - begin, std::memory_order_relaxed);
@@ -115,7 +119,6 @@ void Queue::Do(Job& job) {
                 .kind = target::Kind::kMeasured,
                 .energy_pj = std::nullopt,
                 .energy_kind = target::Kind::kModelled};
-  const target::Estimate& e = job.executable->estimate();
   if (virtual_clock_) {
     t.start_ns = ready_ns;
     t.end_ns = ready_ns + static_cast<std::int64_t>(e.time_ns);
@@ -128,6 +131,14 @@ void Queue::Do(Job& job) {
   const std::shared_ptr<hal::SignalFence> fence = std::move(job.fence);
   job = Job();
   fence->Signal(std::move(status), t);
+}
+
+Status Queue::DoFlow(Job& job, target::Estimate* estimate) {
+  std::vector<tensor::Value> outputs(job.outputs.size());
+  estimate->kind = target::Kind::kModelled;
+  NPUKIT_RETURN_IF_ERROR(job.flow->Run(job.inputs, outputs, pool_.get(), job.cancel, estimate));
+  for (std::size_t i = 0; i < outputs.size(); ++i) *job.outputs[i] = std::move(outputs[i]);
+  return OkStatus();
 }
 
 }  // namespace npukit::devices::cpu

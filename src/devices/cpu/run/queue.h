@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "devices/cpu/run/executable.h"
+#include "devices/cpu/run/flow.h"
 #include "hal/device.h"
 #include "hal/signal_fence.h"
 
@@ -18,7 +19,10 @@ namespace npukit::devices::cpu {
 
 // A work, checked and with its addresses resolved. Holds what must stay alive until it is done.
 struct Job {
-  std::shared_ptr<CpuExecutable> executable;
+  std::shared_ptr<CpuExecutable> executable;  // this over `bases`, or `flow` over the values
+  std::shared_ptr<FlowExecutable> flow;
+  std::vector<tensor::Value> inputs;
+  std::vector<std::shared_ptr<tensor::Value>> outputs;
   std::vector<hal::BufferPtr> buffers;
   std::vector<hal::FencePtr> waits;
   std::vector<std::uintptr_t> bases;
@@ -40,6 +44,7 @@ class Queue {
       : pool_(std::move(pool)), virtual_clock_(virtual_clock) {}
   void Loop();
   void Do(Job& job);
+  Status DoFlow(Job& job, target::Estimate* estimate);
 
   std::shared_ptr<ThreadPool> pool_;
   const bool virtual_clock_;
