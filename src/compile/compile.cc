@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "compile/emit/emit.h"
+#include "compile/emit/emit_steps.h"
 #include "compile/partition/partition.h"
 #include "compile/shapes.h"
 #include "ir/input_shapes.h"
@@ -40,7 +41,9 @@ Goal GoalOf(const target::Profile& profile, const CompileOptions& o) {
 std::string ShapesText(const ir::Graph& g) {
   std::vector<std::string> parts;
   for (ir::ValueId v : g.inputs)
-    parts.push_back(Cat(Printable(g.value(v).name), "=", JoinInts(g.value(v).type.dims(), "x")));
+    parts.push_back(Cat(Printable(g.value(v).name), "=",
+                        g.value(v).type.is_static() ? JoinInts(g.value(v).type.dims(), "x")
+                                                    : g.value(v).type.ToString()));
   return Join(parts, " ");
 }
 
@@ -88,15 +91,18 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
                    const CompileOptions& options, CompileResult& result) {
   const std::string shapes = ShapesText(g);
   const Goal goal = GoalOf(profile, options);
-  const auto emit = [&](const Partition& partition, std::string_view what) -> Status {
+  const auto emit = [&](const Partition& partition, std::string_view what, Goal goal_of) -> Status {
     LowerOptions lower;
     if (options.progress) {
       lower.progress = [&](std::string_view step, int done, int total) {
         options.progress(Cat(shapes, " ", what, ": ", step), done, total);
       };
     }
-    NPUKIT_ASSIGN_OR_RETURN(format::Program program,
-                            EmitProgram(g, partition, profile, devices, lower, result.writer));
+    NPUKIT_ASSIGN_OR_RETURN(
+        format::Program program,
+        NeedsSteps(g)
+            ? EmitStepProgram(g, partition, profile, devices, goal_of, lower, result.writer)
+            : EmitProgram(g, partition, profile, devices, lower, result.writer));
     result.head.programs.push_back(std::move(program));
     return OkStatus();
   };
@@ -105,17 +111,17 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
     NPUKIT_ASSIGN_OR_RETURN(const Partition partition, MakePartition(g, profile, devices, goal));
     NPUKIT_RETURN_IF_ERROR(RefuseOffNpu(partition, options));
     if (UsesNpu(partition, devices)) {
-      NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program"));
+      NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program", goal));
     } else {  // the CPU's own program, with the reasons
       result.warnings.push_back(Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
                                     "; npukit check says why"));
-      return emit(partition, "CPU program");
+      return emit(partition, "CPU program", Goal::kCpuOnly);
     }
   }
   if (!options.cpu_only_program && goal != Goal::kCpuOnly) return OkStatus();
   NPUKIT_ASSIGN_OR_RETURN(const Partition partition,
                           MakePartition(g, profile, devices, Goal::kCpuOnly));
-  return emit(partition, "CPU program");
+  return emit(partition, "CPU program", Goal::kCpuOnly);
 }
 
 }  // namespace
@@ -125,6 +131,7 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
   NPUKIT_RETURN_IF_ERROR(RefuseForeign(model));
   CompileResult result;
   FillInterface(model, profile, options, result.head);
+  const Goal goal = GoalOf(profile, options);
   auto shape_sets = options.shapes;
   if (shape_sets.empty()) shape_sets.emplace_back();
   for (std::size_t i = 0; i < shape_sets.size(); ++i) {
@@ -137,7 +144,7 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
     std::vector<passes::PassReport> report;
     NPUKIT_ASSIGN_OR_RETURN(const ir::Graph g,
                             Prepare(model, profile, shape_sets[i], options, report));
-    NPUKIT_RETURN_IF_ERROR(RequireStatic(g));
+    if (goal == Goal::kMostOnNpu) NPUKIT_RETURN_IF_ERROR(RequireStatic(g));
     if (i == 0) result.passes = std::move(report);
     NPUKIT_RETURN_IF_ERROR(AddPrograms(g, profile, devices, options, result));
   }

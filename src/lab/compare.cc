@@ -24,6 +24,12 @@ Result<ir::Graph> AtShapes(const Kit& kit, const std::string& path, const format
                            const format::Program& program) {
   NPUKIT_ASSIGN_OR_RETURN(importers::Imported imported, ReadModel(kit, path));
   std::map<std::string, tensor::Dims> shapes;
+  if (program.by_step) {
+    return Unsupported(
+        "compare looks at layers, and this model has control flow, or values whose sizes are known "
+        "only when it runs; give --shape if its inputs are open, or compare the outputs that "
+        "npukit run --output-dir writes");
+  }
   for (std::size_t i = 0; i < head.inputs.size(); ++i)
     shapes[head.inputs[i].name] = program.input_types[i].dims();
   NPUKIT_RETURN_IF_ERROR(ir::SetInputShapes(imported.graph, shapes).WithContext("--shape"));

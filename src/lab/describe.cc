@@ -23,7 +23,11 @@ report::Target TargetOf(const target::Profile& profile) {
 report::Shapes ShapesOf(const format::Head& head, const format::Program& program) {
   report::Shapes shapes;
   for (std::size_t i = 0; i < head.inputs.size() && i < program.input_types.size(); ++i) {
-    shapes.emplace_back(head.inputs[i].name, program.input_types[i].dims());
+    tensor::Dims dims;  // -1: open
+    if (const tensor::Type& t = program.input_types[i]; t.is_tensor() && t.shape) {
+      for (const tensor::Dim& d : t.shape->dims) dims.push_back(d.known() ? d.value : -1);
+    }
+    shapes.emplace_back(head.inputs[i].name, std::move(dims));
   }
   return shapes;
 }

@@ -13,7 +13,9 @@ namespace {
 bool TakesShapes(const format::Head& head, const format::Program& p, const ShapeSet& shapes) {
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
     const auto asked = shapes.find(head.inputs[i].name);
-    if (asked != shapes.end() && asked->second != p.input_types[i].dims()) return false;
+    if (asked != shapes.end() &&
+        (!p.input_types[i].is_static() || asked->second != p.input_types[i].dims()))
+      return false;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include "lab/describe.h"
 #include "lab/file_names.h"
 #include "lab/npy.h"
+#include "tensor/accepts.h"
 
 namespace npukit::lab {
 namespace {
@@ -45,15 +46,18 @@ Result<std::uint32_t> ChooseProgram(const runtime::Session& session,
   std::string there;
   for (std::uint32_t p : session.programs()) {
     bool fits = true;
+    tensor::Symbols symbols;
     for (std::size_t i = 0; i < head.inputs.size(); ++i) {
       const tensor::Type& type = head.programs[p].input_types[i];
       const auto file = given.find(head.inputs[i].name);
       if (file != given.end()) {
-        fits = fits && file->second.value.dtype() == type.dtype &&
-               file->second.value.dims() == type.dims();
+        fits = fits && tensor::Accepts(type, file->second.value.type(), symbols);
       }
       const auto shape = shapes.find(head.inputs[i].name);
-      if (shape != shapes.end()) fits = fits && shape->second == type.dims();
+      if (shape != shapes.end()) {
+        fits = fits &&
+               tensor::Accepts(type, tensor::Type::Tensor(type.dtype, shape->second), symbols);
+      }
     }
     if (fits) return p;
     there += Cat(there.empty() ? "" : "; ", ProgramKey(head, head.programs[p]));
@@ -120,8 +124,10 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
       input.value = std::move(file->second.value);
       input.path = file->second.path;
     } else {
-      NPUKIT_ASSIGN_OR_RETURN(input.value,
-                              RandomInput(input.name, p.chosen().input_types[i], run.inputs.seed));
+      tensor::Type type = p.chosen().input_types[i];
+      if (const auto shape = asked.find(input.name); shape != asked.end() && !type.is_static())
+        type = tensor::Type::Tensor(type.dtype, shape->second);
+      NPUKIT_ASSIGN_OR_RETURN(input.value, RandomInput(input.name, type, run.inputs.seed));
     }
     p.inputs.push_back(std::move(input));
   }
@@ -131,8 +137,7 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
 Result<std::unique_ptr<runtime::Request>> Prepared::NewRequest() const {
   NPUKIT_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Request> request, session->NewRequest());
   for (const BoundInput& i : inputs) {
-    NPUKIT_RETURN_IF_ERROR(request->BindInput(i.name, i.value.dtype(), i.value.dims(),
-                                              i.value.data(), i.value.byte_size()));
+    NPUKIT_RETURN_IF_ERROR(request->BindInput(i.name, i.value));
   }
   return request;
 }

@@ -57,8 +57,11 @@ std::string ComputeUnitsLine(const format::ComputeUnits& u) {
 
 std::string ShapesText(const Shapes& shapes) {
   std::vector<std::string> parts;
-  for (const auto& [name, dims] : shapes)
-    parts.push_back(Printable(name) + "=" + JoinInts(dims, "x"));
+  for (const auto& [name, dims] : shapes) {
+    std::vector<std::string> sizes;
+    for (const std::int64_t d : dims) sizes.push_back(d < 0 ? "?" : std::to_string(d));
+    parts.push_back(Printable(name) + "=" + Join(sizes, "x"));
+  }
   return Join(parts, " ");
 }
 

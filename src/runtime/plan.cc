@@ -94,12 +94,13 @@ Status Plan::CheckSlot(std::size_t i) {
   const format::Head& head = package_->head();
   const format::Program& p = program();
   const format::Slot& slot = p.slots[i];
-  const auto bytes = slot.type.is_static() ? slot.type.bytes() : std::nullopt;
-  if (!bytes && !step_by_step_) {
-    return DataCorrupt(Cat(SlotName(slot, i), " has type ", slot.type.ToString(),
-                           " in a program of fixed slots"));
+  const bool sized = slot.type.is_static() && slot.type.bytes().has_value();
+  const std::uint64_t bytes = sized ? slot.type.bytes().value_or(0) : 0;
+  if (!sized && !step_by_step_) {
+    return DataCorrupt(
+        Cat(SlotName(slot, i), " has type ", slot.type.ToString(), " in a program of fixed slots"));
   }
-  PlanSlot planned{.slot = &slot, .bytes = bytes.value_or(0)};
+  PlanSlot planned{.slot = &slot, .bytes = bytes};
   const tensor::Type* expected = nullptr;
   switch (slot.kind) {
     case SlotKind::kInput:
@@ -119,9 +120,9 @@ Status Plan::CheckSlot(std::size_t i) {
     case SlotKind::kFixed:
       if (step_by_step_)
         return DataCorrupt(Cat(SlotName(slot, i), " is fixed among values that are not"));
-      if (slot.offset > p.arena_bytes || *bytes > p.arena_bytes - slot.offset ||
+      if (slot.offset > p.arena_bytes || bytes > p.arena_bytes - slot.offset ||
           slot.offset % kAlignment != 0) {
-        return DataCorrupt(Cat(SlotName(slot, i), ": ", *bytes, " bytes at ", slot.offset,
+        return DataCorrupt(Cat(SlotName(slot, i), ": ", bytes, " bytes at ", slot.offset,
                                " in an arena of ", p.arena_bytes, " (offsets are multiples of ",
                                kAlignment, ")"));
       }
@@ -130,8 +131,8 @@ Status Plan::CheckSlot(std::size_t i) {
       if (slot.index >= head.weights.size())
         return DataCorrupt(Cat(SlotName(slot, i), ": no weight ", slot.index));
       if (step_by_step_) break;  // ImportConstants looks at its bytes
-      if (head.weights[slot.index].length != *bytes) {
-        return DataCorrupt(Cat(SlotName(slot, i), ": expected ", *bytes,
+      if (head.weights[slot.index].length != bytes) {
+        return DataCorrupt(Cat(SlotName(slot, i), ": expected ", bytes,
                                " bytes, found a weight of ", head.weights[slot.index].length));
       }
       break;

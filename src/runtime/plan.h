@@ -28,11 +28,11 @@ struct PlanStep {
   // Submitted whole: kCall or kCopy, since kRelease has nothing to do on fixed slots.
   format::StepKind kind = format::StepKind::kCall;
   const format::Step* step = nullptr;  // what control steps and releases name
-  std::size_t device = 0;             // kCall: index into the session's devices
-  hal::ExecutablePtr executable;      // kCall
-  std::uint64_t scratch_bytes = 0;    // kCall
-  bool any_shape = false;             // kCall: takes and gives values, not buffers
-  std::vector<std::uint32_t> inputs;  // slots
+  std::size_t device = 0;              // kCall: index into the session's devices
+  hal::ExecutablePtr executable;       // kCall
+  std::uint64_t scratch_bytes = 0;     // kCall
+  bool any_shape = false;              // kCall: takes and gives values, not buffers
+  std::vector<std::uint32_t> inputs;   // slots
   std::vector<std::uint32_t> outputs;
 };
 
@@ -49,8 +49,8 @@ class Plan {
   const format::Program& program() const { return package_->head().programs[index_]; }
   const std::vector<PlanSlot>& slots() const { return slots_; }
   const std::vector<PlanStep>& steps() const { return blocks_[0]; }
-  // Slots hold values of any kind and steps run one by one (flow_run.h); else the steps are submitted
-  // whole, over fixed memory.
+  // Slots hold values of any kind and steps run one by one (flow_run.h); else the steps are
+  // submitted whole, over fixed memory.
   bool step_by_step() const { return step_by_step_; }
   const std::vector<std::vector<PlanStep>>& blocks() const { return blocks_; }
   std::uint32_t output_slot(std::size_t output) const { return output_slots_[output]; }
@@ -69,8 +69,7 @@ class Plan {
   Status LoadExecutables(std::span<const hal::DevicePtr> devices);
   Status CheckSlots();
   Status CheckSlot(std::size_t i);
-  Status BindStep(const format::Step& step, const std::string& where,
-                  std::vector<PlanStep>& block);
+  Status BindStep(const format::Step& step, const std::string& where, std::vector<PlanStep>& block);
   Status CheckTypes(PlanStep& step, const std::string& where) const;
   Status ImportConstants(std::span<const hal::DevicePtr> devices);
 

@@ -3,13 +3,13 @@
 // does what is left to do.
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "base/env.h"
 #include "base/text.h"
 #include "runtime/choose.h"
 #include "runtime/session_impl.h"
 #include "runtime/step_runner.h"
+#include "tensor/accepts.h"
 
 namespace npukit::runtime {
 namespace {
@@ -22,32 +22,6 @@ struct BoundInput {
   std::uint64_t bytes = 0;
   tensor::Value value;  // the same, of any kind
 };
-
-// Does a value of this type go where `declared` is expected? `symbols`: what named sizes are so far.
-bool Fits(const tensor::Type& declared, const tensor::Type& found,
-          std::map<std::string, std::int64_t>& symbols) {
-  if (declared.is_tensor() && declared.dtype == tensor::DType::kUndefined) return true;
-  if (declared.kind != found.kind) return false;
-  if (!declared.is_tensor()) {
-    std::map<std::string, std::int64_t> of_each;
-    return declared.element == nullptr || found.element == nullptr ||
-           Fits(*declared.element, *found.element, of_each);
-  }
-  if (found.dtype == tensor::DType::kUndefined) return true;  // of an empty sequence
-  if (declared.dtype != found.dtype) return false;
-  if (!declared.shape || !found.shape) return true;
-  if (declared.shape->rank() != found.shape->rank()) return false;
-  for (std::size_t i = 0; i < declared.shape->rank(); ++i) {
-    const tensor::Dim& want = declared.shape->dims[i];
-    const tensor::Dim& have = found.shape->dims[i];
-    if (!have.known()) continue;
-    if (want.known() ? want.value != have.value
-                     : !want.symbol.empty() &&
-                           symbols.try_emplace(want.symbol, have.value).first->second != have.value)
-      return false;
-  }
-  return true;
-}
 
 struct BoundOutput {
   void* data = nullptr;  // null: the request's own memory
@@ -131,8 +105,8 @@ struct Request::Impl {
   std::vector<CopyBack> copy_back;
   std::vector<hal::FencePtr> fences;  // one per step
   std::int64_t submitted_ns = 0;
-  std::int64_t arrival_ns = 0;  // by the program's clock
-  std::vector<void*> results;   // by output
+  std::int64_t arrival_ns = 0;         // by the program's clock
+  std::vector<void*> results;          // by output
   std::unique_ptr<StepRunner> runner;  // of a program run step by step
   std::vector<tensor::Value> values;   // its outputs
   Status last;
@@ -147,9 +121,9 @@ Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
   for (const std::shared_ptr<const Plan>& p : session->plans) {
     const std::vector<tensor::Type>& types = p->program().input_types;
     bool match = true;
-    std::map<std::string, std::int64_t> symbols;
+    tensor::Symbols symbols;
     for (std::size_t i = 0; match && i < inputs.size(); ++i)
-      match = Fits(types[i], inputs[i].value.type(), symbols);
+      match = tensor::Accepts(types[i], inputs[i].value.type(), symbols);
     if (match) return p;
   }
   std::string found;
@@ -312,10 +286,10 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step,
 Status Request::Impl::SubmitStepByStep() {
   values.clear();
   hal::FencePtr arrival = hal::DoneFence(
-      OkStatus(), {.start_ns = arrival_ns,
-                   .end_ns = arrival_ns,
-                   .kind = session->virtual_clock ? target::Kind::kModelled
-                                                  : target::Kind::kMeasured});
+      OkStatus(),
+      {.start_ns = arrival_ns,
+       .end_ns = arrival_ns,
+       .kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured});
   runner = std::make_unique<StepRunner>(*session, *plan, cancel, std::move(arrival));
   fences.push_back(session->host->Submit([this](hal::Timing* timing) -> Status {
     std::vector<tensor::Value> given;
@@ -342,8 +316,7 @@ Status Request::Impl::CopyOutValues() {
     }
     if (outputs[i].bytes < v.byte_size()) {
       return InvalidArgument(Cat("output '", name, "': expected at least ", v.byte_size(),
-                                 " bytes for ", v.type().ToString(), ", found ",
-                                 outputs[i].bytes));
+                                 " bytes for ", v.type().ToString(), ", found ", outputs[i].bytes));
     }
     if (v.byte_size() > 0)
       std::memcpy(outputs[i].data, v.data(), static_cast<std::size_t>(v.byte_size()));
@@ -496,14 +469,13 @@ Status Request::BindInput(const std::string& name, tensor::DType t, const tensor
 
 Result<std::size_t> Request::Impl::CheckInput(const std::string& name,
                                               const tensor::Type& found) const {
-  if (state == State::kBusy)
-    return InvalidArgument("the request is running: wait before binding");
+  if (state == State::kBusy) return InvalidArgument("the request is running: wait before binding");
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t index, FindName(head().inputs, name, "input"));
   std::vector<std::string> expected;
   for (const std::shared_ptr<const Plan>& p : session->plans) {
     const tensor::Type& type = p->program().input_types[index];
-    std::map<std::string, std::int64_t> symbols;
-    if (Fits(type, found, symbols)) return index;
+    tensor::Symbols symbols;
+    if (tensor::Accepts(type, found, symbols)) return index;
     std::string text = type.ToString();
     if (std::find(expected.begin(), expected.end(), text) == expected.end())
       expected.push_back(std::move(text));

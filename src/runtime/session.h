@@ -36,7 +36,7 @@ struct SessionOptions {
   std::string precision;             // "": any
   // Of all loops of one run together: an endless loop in a file must not hang its user.
   std::int64_t max_iterations = 10'000'000;
-  target::Profile profile;           // empty name: the package's own
+  target::Profile profile;  // empty name: the package's own
 };
 
 // Opens devices by name; devices/all_run gives one. Each device is opened once per session.
@@ -64,7 +64,8 @@ struct Account {
   std::uint64_t bytes_copied = 0;
   std::optional<double> energy_pj;
   std::vector<StepAccount> steps;  // of a program run step by step, the last few thousand at most
-  // Plans per distinct input shape, over all runs of the session so far; max_plans 0: nothing plans.
+  // Plans per distinct input shape, over all runs of the session so far; max_plans 0: nothing
+  // plans.
   struct PlanCache {
     std::uint64_t plans = 0, hits = 0, misses = 0, max_plans = 0;
   } plan_cache;
@@ -122,6 +123,7 @@ class Session {
  private:
   Session() = default;
   friend class Request;
+  friend class StepRunner;
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };

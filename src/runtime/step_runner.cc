@@ -12,7 +12,8 @@ using format::kNoSlot;
 using format::StepKind;
 using tensor::Value;
 
-constexpr char kRaise[] = "; raise the limit (--max-iterations) if the model really loops that long";
+constexpr char kRaise[] =
+    "; raise the limit (--max-iterations) if the model really loops that long";
 
 }  // namespace
 
@@ -107,7 +108,8 @@ Status StepRunner::RunStep(const PlanStep& step) {
 Status StepRunner::Call(const PlanStep& step) {
   for (const std::uint32_t s : step.inputs) {
     if (!At(s).present())
-      return DataCorrupt(Cat("'", Printable(plan_.slots()[s].slot->name), "' is read before it is made"));
+      return DataCorrupt(
+          Cat("'", Printable(plan_.slots()[s].slot->name), "' is read before it is made"));
   }
   return step.any_shape ? CallFlow(step) : CallStatic(step);
 }
@@ -131,23 +133,19 @@ Status StepRunner::CallFlow(const PlanStep& step) {
   return OkStatus();
 }
 
-// A device with fixed shapes: its buffers are the values' own memory where the device can work on it.
+// A device with fixed shapes: its buffers are the values' own memory where the device can work on
+// it.
 Status StepRunner::CallStatic(const PlanStep& step) {
   hal::Work work;
   const DeviceMask mask = DeviceMask{1} << step.device;
   std::vector<SharedMemory> memory;
-  const auto bind = [&](void* data, std::uint64_t bytes, const tensor::Type& type,
-                        bool* staged) -> Result<hal::Binding> {
-    auto m = bytes > 0 ? SharedMemory::Import(session_.devices, mask, data, bytes)
-                       : SharedMemory::Allocate(session_.devices, mask, 0);
-    *staged = !m.ok();
-    if (!m.ok()) {
-      if (m.status().code() != Code::kUnsupported) return m.status();
-      m = SharedMemory::Allocate(session_.devices, mask, bytes);
-      if (!m.ok()) return m.status();
-    }
-    memory.push_back(*m);
-    return hal::Binding{m->on(step.device), 0, type, nullptr};
+  const auto reach = [&](void* data, std::uint64_t bytes, bool* staged) -> Result<SharedMemory> {
+    *staged = false;
+    if (bytes == 0) return SharedMemory::Allocate(session_.devices, mask, 0);
+    auto m = SharedMemory::Import(session_.devices, mask, data, bytes);
+    if (m.ok() || m.status().code() != Code::kUnsupported) return m;
+    *staged = true;
+    return SharedMemory::Allocate(session_.devices, mask, bytes);
   };
   const auto count_copy = [&](std::uint64_t bytes) {
     ++copies_;
@@ -158,19 +156,20 @@ Status StepRunner::CallStatic(const PlanStep& step) {
     const Value& v = At(s);
     if (!v.is_tensor() || !(v.type() == type)) {
       return InvalidArgument(
-          Cat("'", Printable(plan_.slots()[s].slot->name), "': ",
-              session_.devices[step.device]->info().description, " was compiled for ",
+          Cat("'", Printable(plan_.slots()[s].slot->name),
+              "': ", session_.devices[step.device]->info().description, " was compiled for ",
               type.ToString(), ", found ", v.type().ToString(),
               "; compile for this shape too (--shape), or run on the CPU (-d CPU)"));
     }
     bool staged = false;
-    NPUKIT_ASSIGN_OR_RETURN(hal::Binding b,
-                            bind(const_cast<void*>(v.data()), v.byte_size(), type, &staged));
+    NPUKIT_ASSIGN_OR_RETURN(SharedMemory m,
+                            reach(const_cast<void*>(v.data()), v.byte_size(), &staged));
     if (staged) {
-      std::memcpy(memory.back().host(), v.data(), static_cast<std::size_t>(v.byte_size()));
+      std::memcpy(m.host(), v.data(), static_cast<std::size_t>(v.byte_size()));
       count_copy(v.byte_size());
     }
-    work.inputs.push_back(std::move(b));
+    work.inputs.push_back({m.on(step.device), 0, type});
+    memory.push_back(std::move(m));
   }
   std::vector<Value> results;
   std::vector<std::pair<std::size_t, std::size_t>> copy_back;  // result, memory
@@ -178,18 +177,20 @@ Status StepRunner::CallStatic(const PlanStep& step) {
     const tensor::Type& type = plan_.slots()[s].slot->type;
     NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(type.dtype, type.dims()));
     bool staged = false;
-    NPUKIT_ASSIGN_OR_RETURN(hal::Binding b, bind(v.mutable_data(), v.byte_size(), type, &staged));
-    if (staged) copy_back.emplace_back(results.size(), memory.size() - 1);
-    work.outputs.push_back(std::move(b));
+    NPUKIT_ASSIGN_OR_RETURN(SharedMemory m, reach(v.mutable_data(), v.byte_size(), &staged));
+    if (staged) copy_back.emplace_back(results.size(), memory.size());
+    work.outputs.push_back({m.on(step.device), 0, type});
+    memory.push_back(std::move(m));
     results.push_back(std::move(v));
   }
   SharedMemory arena;
   if (step.scratch_bytes > 0) {
     NPUKIT_ASSIGN_OR_RETURN(arena, session_.arenas.Take());
-    work.scratch = {arena.on(step.device), plan_.scratch_offset(),
-                    tensor::Type::Tensor(tensor::DType::kU8, tensor::Dims{static_cast<std::int64_t>(
-                                                                 step.scratch_bytes)}),
-                    nullptr};
+    work.scratch = {
+        arena.on(step.device), plan_.scratch_offset(),
+        tensor::Type::Tensor(tensor::DType::kU8,
+                             tensor::Dims{static_cast<std::int64_t>(step.scratch_bytes)}),
+        nullptr};
   }
   Status status = Submit(step, std::move(work));
   if (step.scratch_bytes > 0) session_.arenas.GiveBack(std::move(arena));

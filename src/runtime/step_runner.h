@@ -1,6 +1,6 @@
-// Runs a program step by step, on the calling thread: branches, loops, and calls whose results' types
-// are known only when they are there. Values of any kind pass between steps; a call waits for the
-// one before. One use, one thread.
+// Runs a program step by step, on the calling thread: branches, loops, and calls whose results'
+// types are known only when they are there. Values of any kind pass between steps; a call waits for
+// the one before. One use, one thread.
 #pragma once
 
 #include <atomic>
@@ -68,8 +68,8 @@ class StepRunner {
   std::uint64_t bytes_copied_ = 0;
 };
 
-// Rows of one type, stacked along a new first dimension; none: no rows of `row` (sizes not known are
-// 0).
+// Rows of one type, stacked along a new first dimension; none: no rows of `row` (sizes not known
+// are 0).
 Result<tensor::Value> StackRows(std::span<const tensor::Value> rows, const tensor::Type& row);
 
 }  // namespace npukit::runtime

@@ -22,7 +22,8 @@ std::vector<std::byte> EncodeStrings(const Value& v) {
 Result<Value> DecodeStrings(Dims dims, std::span<const std::byte> bytes) {
   const auto count = ElementCount(dims);
   if (!count || static_cast<std::uint64_t>(*count) > bytes.size() / sizeof(std::uint32_t)) {
-    return DataCorrupt(Cat("strings: ", bytes.size(), " bytes cannot hold as many as their shape says"));
+    return DataCorrupt(
+        Cat("strings: ", bytes.size(), " bytes cannot hold as many as their shape says"));
   }
   std::vector<std::string> strings;
   strings.reserve(static_cast<std::size_t>(*count));

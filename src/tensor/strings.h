@@ -1,5 +1,5 @@
-// Strings as bytes: what a package and a blob keep of a string tensor. Each string is its length (32
-// bits, little-endian) and its bytes. Pure functions.
+// Strings as bytes: what a package and a blob keep of a string tensor. Each string is its length
+// (32 bits, little-endian) and its bytes. Pure functions.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "compile/emit/segment.h"
 #include "compile/partition/subgraph.h"
 #include "memory/plan.h"
 
@@ -104,16 +105,6 @@ class SlotTable {
   std::vector<memory::Lifetime> lifetimes_;
 };
 
-// "NPU,CPU": the classes used, the most wanted first.
-std::string DevicesKey(const std::vector<std::string>& used) {
-  std::string key;
-  for (const char* name : {"NPU", "GPU", "CPU"}) {
-    if (std::find(used.begin(), used.end(), name) == used.end()) continue;
-    key += key.empty() ? name : Cat(",", name);
-  }
-  return key.empty() ? "CPU" : key;
-}
-
 }  // namespace
 
 Result<format::Program> EmitProgram(const ir::Graph& g, const Partition& partition,
@@ -132,19 +123,8 @@ Result<format::Program> EmitProgram(const ir::Graph& g, const Partition& partiti
     const Lowering& device = *devices[static_cast<std::size_t>(segment.device)];
     const auto now = static_cast<std::int32_t>(s);
     const Subgraph sub = CutOut(g, uses, segment.nodes, inside);
-    Result<Lowered> lowered = device.Lower(sub.graph, profile, options);
-    if (!lowered.ok()) {
-      return lowered.status().WithContext(Cat("segment ", s, " for the ", device.device_class()));
-    }
-    format::ExecutableInfo executable;
-    executable.device = device.device();
-    executable.blob_segment = writer.AddBlob(std::move(lowered->blob));
-    for (LoweredWeight& w : lowered->weights) {
-      executable.weights.push_back(
-          writer.AddWeight(std::move(w.layout), std::move(w.kept), w.hash));
-    }
-    executable.scratch_bytes = lowered->scratch_bytes;
-    executable.estimate = std::move(lowered->estimate);
+    NPUKIT_ASSIGN_OR_RETURN(format::ExecutableInfo executable,
+                            LowerSegment(sub.graph, device, profile, options, writer, s));
     format::Step step;
     step.executable = static_cast<std::uint32_t>(program.executables.size());
     for (ir::ValueId v : sub.inputs) {

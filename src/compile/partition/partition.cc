@@ -54,6 +54,15 @@ target::Verdict AskOne(const ir::Graph& g, const ir::Node& n, const target::Prof
   if (n.is_foreign()) {
     ir::ForeignReason why = ir::WhyForeign(n);
     v = NotOnNpu(n, why.code, std::move(why.sentence), std::move(why.remedy));
+  } else if (n.op->control) {
+    v = NotOnNpu(n, "control_flow",
+                 "Branches and loops run on the host; what is in them may be on the NPU.",
+                 "nothing to do, or export the model with the branch taken or the loop unrolled");
+    if (goal == Goal::kCpuOnly) {
+      v = target::Verdict();
+      v.op = std::string(n.op->name);
+      v.device = "CPU";
+    }
   } else if (goal == Goal::kCpuOnly) {
     v.op = std::string(n.op->name);
     v.device = "CPU";

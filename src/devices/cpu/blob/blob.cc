@@ -56,8 +56,9 @@ Offset<Vector<Offset<fb::Attr>>> WriteAttrs(FlatBufferBuilder& b, const BlobAttr
             ints = b.CreateVector(v.dims());
             std::vector<std::byte> encoded;
             if (v.dtype() == tensor::DType::kString) encoded = tensor::EncodeStrings(v);
-            const std::span<const std::byte> bytes =
-                v.dtype() == tensor::DType::kString ? std::span<const std::byte>(encoded) : v.bytes();
+            const std::span<const std::byte> bytes = v.dtype() == tensor::DType::kString
+                                                         ? std::span<const std::byte>(encoded)
+                                                         : v.bytes();
             data =
                 b.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
           }
@@ -210,7 +211,8 @@ Result<BlobTensor> ReadTensor(const fb::Tensor& t, const Blob& blob, std::uint32
     return DataCorrupt(Cat("unknown dtype ", static_cast<int>(t.dtype())));
   if (Size(t.dims()) > kMaxRank)
     return DataCorrupt(Cat("rank ", Size(t.dims()), " is above ", kMaxRank));
-  if (t.place() > (blob.flow ? 4 : 3)) return DataCorrupt(Cat("unknown place ", static_cast<int>(t.place())));
+  if (t.place() > (blob.flow ? 4 : 3))
+    return DataCorrupt(Cat("unknown place ", static_cast<int>(t.place())));
   if (t.layout() >= kLayoutCount)
     return DataCorrupt(Cat("unknown layout ", static_cast<int>(t.layout())));
   out.dtype = static_cast<tensor::DType>(t.dtype());
@@ -420,8 +422,7 @@ Result<Blob> Read(std::span<const std::byte> bytes) {
     if (!s.ok()) return s.status().WithContext(Cat("CPU blob: step ", i));
     for (const std::uint32_t o : s->outputs) {
       const Place place = out.tensors[o].place;
-      if (out.flow ? place != Place::kValue
-                   : place != Place::kOutput && place != Place::kScratch) {
+      if (out.flow ? place != Place::kValue : place != Place::kOutput && place != Place::kScratch) {
         return DataCorrupt(Cat("CPU blob: step ", i, ": writes to an input or a weight"));
       }
     }

@@ -67,8 +67,8 @@ struct BlobStep {
 };
 
 // A blob with fixed places says where every byte lies. A flow does not know its types before it
-// runs: its tensors but for inputs and weights are values, each written by one step, and outputs may
-// be any tensor. Weights of dtype string are as tensor/strings.h encodes them.
+// runs: its tensors but for inputs and weights are values, each written by one step, and outputs
+// may be any tensor. Weights of dtype string are as tensor/strings.h encodes them.
 struct Blob {
   bool flow = false;
   std::vector<BlobTensor> tensors;

@@ -51,7 +51,7 @@ class CpuLowering final : public compile::Lowering {
   std::string_view device_class() const override { return "CPU"; }
   compile::Precision precision() const override { return compile::Precision::kFp32; }
 
-  target::Verdict Supports(const ir::Graph& g, const ir::Node& n,
+  target::Verdict Supports(const ir::Graph&, const ir::Node& n,
                            const target::Profile&) const override {
     target::Verdict v;
     v.op = n.op ? std::string(n.op->name) : std::string();

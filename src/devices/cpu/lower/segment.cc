@@ -1,6 +1,7 @@
 #include "devices/cpu/lower/segment.h"
 
 #include <algorithm>
+
 #include "base/text.h"
 #include "devices/cpu/lower/weights.h"
 #include "memory/plan.h"

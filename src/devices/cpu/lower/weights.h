@@ -1,4 +1,5 @@
-// Constants on their way into a blob's weights: in which layout each is wanted, and each stored once.
+// Constants on their way into a blob's weights: in which layout each is wanted, and each stored
+// once.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // hal::Device on this machine's cores: memory is the host's, works run one after the other on a
 // queue thread, each spread over the shared pool.
 #include <algorithm>
-#include <mutex>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/text.h"

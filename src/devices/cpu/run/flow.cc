@@ -24,7 +24,8 @@ void Append(std::string& key, T v) {
 
 // A dense tensor that kernels may read in place: numbers aligned like numbers.
 Result<Value> InPlace(const Value& v) {
-  const auto bytes = static_cast<std::uintptr_t>(std::clamp(tensor::DTypeBits(v.dtype()) / 8, 1, 8));
+  const auto bytes =
+      static_cast<std::uintptr_t>(std::clamp(tensor::DTypeBits(v.dtype()) / 8, 1, 8));
   if (reinterpret_cast<std::uintptr_t>(v.data()) % bytes == 0) return v;
   return v.Clone();
 }
@@ -66,8 +67,7 @@ Status FlowExecutable::ReadConstants() {
     if (bytes.size() < need) {
       return DataCorrupt(Cat(where, ": expected ", need, " bytes, found ", bytes.size()));
     }
-    if (t.layout == Layout::kRaw)
-      flow_.constants[i] = Value::Borrow(t.dtype, t.dims, bytes.data());
+    if (t.layout == Layout::kRaw) flow_.constants[i] = Value::Borrow(t.dtype, t.dims, bytes.data());
   }
   return OkStatus();
 }
@@ -123,8 +123,7 @@ void FlowExecutable::FindUses() {
 
 Result<std::vector<Type>> FlowExecutable::Prepare(std::span<const Type> inputs) {
   if (inputs.size() != this->inputs()) {
-    return InvalidArgument(
-        Cat("cpu: expected ", this->inputs(), " inputs, found ", inputs.size()));
+    return InvalidArgument(Cat("cpu: expected ", this->inputs(), " inputs, found ", inputs.size()));
   }
   return std::vector<Type>(outputs());
 }
@@ -172,9 +171,8 @@ Result<std::shared_ptr<const Stage>> FlowExecutable::StageAt(std::size_t step,
     const BlobTensor& b = flow_.blob.tensors[t];
     if (b.place == Place::kWeight) types[t] = Type::Tensor(b.dtype, b.dims);
   }
-  NPUKIT_ASSIGN_OR_RETURN(
-      std::shared_ptr<const Stage> stage,
-      PlanStage(flow_, step, std::move(types), kernels_, threads_, profile_));
+  NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Stage> stage,
+                          PlanStage(flow_, step, std::move(types), kernels_, threads_, profile_));
   if (plans_.size() == kMaxPlans) {
     by_key_.erase(plans_.back().key);
     plans_.pop_back();
@@ -193,8 +191,8 @@ Status FlowExecutable::RunStage(const Stage& stage, std::span<Value> values, Thr
                                 const std::atomic<bool>* cancel) const {
   const CpuExecutable& exe = *stage.executable;
   NPUKIT_ASSIGN_OR_RETURN(
-      Value scratch, Value::Allocate(tensor::DType::kU8,
-                                     {static_cast<std::int64_t>(exe.scratch_bytes())}));
+      Value scratch,
+      Value::Allocate(tensor::DType::kU8, {static_cast<std::int64_t>(exe.scratch_bytes())}));
   std::vector<std::uintptr_t> bases = {0, reinterpret_cast<std::uintptr_t>(scratch.data())};
   std::vector<Value> inputs, made;  // keep what the addresses name
   for (const std::uint32_t t : stage.inputs) {
@@ -240,8 +238,8 @@ Status FlowExecutable::EvaluateStep(const FlowStep& step, std::span<Value> value
     input_types.push_back(inputs.back().present() ? inputs.back().type() : Type());
     plain = plain && (t < 0 || IsPlain(input_types.back()));
   }
-  auto results = ops::EvaluateToValues(*step.def, step.attrs, step.epilogue, inputs,
-                                       step.outputs.size());
+  auto results =
+      ops::EvaluateToValues(*step.def, step.attrs, step.epilogue, inputs, step.outputs.size());
   if (!results.ok()) return results.status().WithContext(StepText(step));
   for (std::size_t i = 0; i < results->size(); ++i) {
     Value& v = (*results)[i];
@@ -279,7 +277,8 @@ Status FlowExecutable::Run(std::span<const Value> inputs, std::span<Value> outpu
     }
     for (; at < stage->end; ++at) {  // what nobody reads any more goes
       for (const std::int32_t t : flow_.steps[at].inputs) {
-        if (t >= 0 && flow_.last_use[static_cast<std::size_t>(t)] < static_cast<std::int64_t>(stage->end) &&
+        if (t >= 0 &&
+            flow_.last_use[static_cast<std::size_t>(t)] < static_cast<std::int64_t>(stage->end) &&
             flow_.blob.tensors[static_cast<std::size_t>(t)].place != Place::kWeight)
           values[static_cast<std::size_t>(t)] = Value();
       }

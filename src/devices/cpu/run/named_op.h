@@ -1,5 +1,5 @@
-// The operator that a step of a blob names, with its attributes: checked, as every step of a blob is,
-// since the file may be hostile.
+// The operator that a step of a blob names, with its attributes: checked, as every step of a blob
+// is, since the file may be hostile.
 #pragma once
 
 #include <vector>

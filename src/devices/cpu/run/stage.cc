@@ -39,12 +39,12 @@ class Planner {
     std::vector<hal::WeightView> weights = flow_.weights;
     for (const Value& v : constants_) {
       static constexpr std::byte kNothing[8] = {};  // a weight without bytes still has an address
-      weights.push_back({.id = weights.size(),
-                         .bytes = v.byte_size() > 0 ? v.bytes()
-                                                    : std::span<const std::byte>(kNothing, 0)});
+      weights.push_back(
+          {.id = weights.size(),
+           .bytes = v.byte_size() > 0 ? v.bytes() : std::span<const std::byte>(kNothing, 0)});
     }
-    NPUKIT_ASSIGN_OR_RETURN(
-        auto executable, CpuExecutable::FromBlob(blob_, weights, kernels, threads, profile));
+    NPUKIT_ASSIGN_OR_RETURN(auto executable,
+                            CpuExecutable::FromBlob(blob_, weights, kernels, threads, profile));
     executable->Keep(std::move(constants_));
     stage->executable = std::move(executable);
     return std::shared_ptr<const Stage>(std::move(stage));
@@ -96,8 +96,7 @@ class Planner {
         return;
       }
     }
-    auto results =
-        ops::EvaluateToValues(*s.def, s.attrs, s.epilogue, inputs, s.outputs.size());
+    auto results = ops::EvaluateToValues(*s.def, s.attrs, s.epilogue, inputs, s.outputs.size());
     if (!results.ok()) return;
     for (std::size_t i = 0; i < results->size(); ++i) {
       const Value& v = (*results)[i];

@@ -27,10 +27,10 @@ inline constexpr std::int64_t kAlways = INT64_MAX;
 struct Flow {
   Blob blob;
   std::vector<FlowStep> steps;
-  std::vector<tensor::Value> constants;       // by tensor: weights that lie as they are; else absent
-  std::vector<hal::WeightView> weights;       // by weight index
-  std::vector<std::int64_t> last_use;     // by tensor: last step that reads it, -1: none;
-                                          // kAlways: an output
+  std::vector<tensor::Value> constants;  // by tensor: weights that lie as they are; else absent
+  std::vector<hal::WeightView> weights;  // by weight index
+  std::vector<std::int64_t> last_use;    // by tensor: last step that reads it, -1: none;
+                                         // kAlways: an output
 };
 
 // True for what a plan can hold: a dense tensor of numbers whose every size is known.
@@ -45,7 +45,7 @@ struct Stage {
     tensor::Type type;
   };
   std::vector<Made> made;
-  struct Given {            // a tensor that others read afterwards
+  struct Given {  // a tensor that others read afterwards
     std::uint32_t tensor = 0;
     std::int32_t made = -1;   // which of `made`, or -1
     std::int32_t input = -1;  // a view of this tensor from outside, or -1
