@@ -123,12 +123,12 @@ TEST(CpuLowering, PacksWeightsOfNhwcConvolutionsOnce) {
   const Blob blob = LowerAndRead(g, &l);
   ASSERT_EQ(l.weights.size(), 2u);  // both convolutions share both weights
   EXPECT_EQ(l.weights[0].layout, "f32_n16k");
-  EXPECT_EQ(l.weights[0].bytes.size(), 2u * 17 * 16 * 4);
-  EXPECT_EQ(l.weights[0].hash, Hash64(l.weights[0].bytes));
+  EXPECT_EQ(l.weights[0].kept.bytes.size(), 2u * 17 * 16 * 4);
+  EXPECT_EQ(l.weights[0].hash, Hash64(l.weights[0].kept.bytes));
   EXPECT_EQ(l.weights[1].layout, "f32_pad16");
   float second_panel =
       0;  // channel 16, input channel 0: element 16 * 17 of the ramp that begins at 1
-  std::memcpy(&second_panel, l.weights[0].bytes.data() + 17 * 16 * 4, 4);
+  std::memcpy(&second_panel, l.weights[0].kept.bytes.data() + 17 * 16 * 4, 4);
   EXPECT_EQ(second_panel, 273);
   EXPECT_EQ(blob.tensors[static_cast<std::size_t>(blob.steps[1].inputs[1])].layout, Layout::kConv);
 }
