@@ -113,8 +113,15 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
     if (UsesNpu(partition, devices)) {
       NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program", goal));
     } else {  // the CPU's own program, with the reasons
-      result.warnings.push_back(Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
-                                    "; npukit check says why"));
+      const std::string remedy = ShapeRemedy(g);
+      result.warnings.push_back(
+          remedy.empty()
+              ? Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
+                    "; npukit check says why")
+              : Cat(shapes,
+                    ": shapes are left open, so the CPU runs it and plans for each when it "
+                    "comes; the NPU of ",
+                    profile.name, " needs them now: give ", remedy));
       return emit(partition, "CPU program", Goal::kCpuOnly);
     }
   }

@@ -62,10 +62,20 @@ TEST(Compile, NoCpuLeavesTheCpuProgramOut) {
   EXPECT_EQ((*package)->head().programs.size(), 1u);
 }
 
-TEST(Compile, AnOpenShapeIsRefusedWithWhatToTry) {
+TEST(Compile, AnOpenShapeIsPlannedWhenItRunsAndTheWarningSaysWhatTheNpuNeeds) {
   const auto r = Compile(OpenModel(), FakeChip(0), Devices(), {});
-  EXPECT_EQ(r.status().code(), Code::kInvalidArgument);
-  EXPECT_NE(r.status().message().find("--shape x=1x4"), std::string::npos) << r.status().message();
+  ASSERT_TRUE(r.ok()) << r.status().message();
+  ASSERT_EQ(r->head.programs.size(), 1u);
+  EXPECT_TRUE(r->head.programs[0].by_step);
+  EXPECT_EQ(r->head.programs[0].devices, "CPU");
+  ASSERT_EQ(r->warnings.size(), 1u);
+  EXPECT_NE(r->warnings[0].find("--shape x=1x4"), std::string::npos) << r->warnings[0];
+  CompileOptions all;
+  all.cost_decides = false;  // -d NPU
+  const auto refused = Compile(OpenModel(), FakeChip(0), Devices(), all);
+  EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("--shape x=1x4"), std::string::npos)
+      << refused.status().message();
 }
 
 TEST(Compile, ShapesThatDoNotFitAreRefusedByName) {

@@ -66,10 +66,8 @@ Result<std::vector<Value>> OnDevice(const Kit& kit, const std::string& path,
   model.shapes.assign(1, {});
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ir::ValueInfo& info = imported.graph.value(imported.graph.inputs[i]);
-    if (!inputs[i].is_tensor())
-      return Unsupported(Cat("input ", Printable(info.name), ": a run takes tensors, found ",
-                             inputs[i].type().ToString()));
-    if (!info.type.is_static()) model.shapes[0][info.name] = inputs[i].dims();
+    if (inputs[i].is_tensor() && !info.type.is_static())
+      model.shapes[0][info.name] = inputs[i].dims();
   }
   NPUKIT_ASSIGN_OR_RETURN(const Model opened, OpenModel(kit, model));
   runtime::SessionOptions session_options;
@@ -81,8 +79,7 @@ Result<std::vector<Value>> OnDevice(const Kit& kit, const std::string& path,
   NPUKIT_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Request> request, session->NewRequest());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = imported.graph.value(imported.graph.inputs[i]).name;
-    NPUKIT_RETURN_IF_ERROR(request->BindInput(name, inputs[i].dtype(), inputs[i].dims(),
-                                              inputs[i].data(), inputs[i].byte_size()));
+    NPUKIT_RETURN_IF_ERROR(request->BindInput(name, inputs[i]));
   }
   NPUKIT_RETURN_IF_ERROR(request->Run());
   std::vector<Value> outputs;

@@ -143,7 +143,7 @@ TEST(CpuLowering, LeavesNchwWeightsAsTheReferenceReadsThem) {
   EXPECT_EQ(l.weights[0].layout, "raw");
 }
 
-TEST(CpuLowering, RefusesOpenShapesAndForeignOperators) {
+TEST(CpuLowering, MakesAFlowOfOpenShapesAndRefusesForeignOperators) {
   ir::Graph g;
   const auto x = g.AddValue(
       "x",
@@ -152,10 +152,18 @@ TEST(CpuLowering, RefusesOpenShapesAndForeignOperators) {
   g.outputs = {Add(g, op::relu, {x}, "r")};
   const auto lowering = MakeLowering();
   const target::Verdict v = lowering->Supports(g, g.nodes[0], target::Profile());
-  EXPECT_FALSE(v.supported);
-  EXPECT_EQ(v.code, "dynamic_shape");
+  EXPECT_TRUE(v.supported);
   EXPECT_EQ(v.device, "CPU");
   EXPECT_EQ(lowering->Lower(g, target::Profile(), {}).status().code(), Code::kUnsupported);
+  compile::LowerOptions any_shape;
+  any_shape.any_shape = true;
+  const auto flow = lowering->Lower(g, target::Profile(), any_shape);
+  ASSERT_TRUE(flow.ok()) << flow.status().message();
+  const auto blob = Read(flow->blob);
+  ASSERT_TRUE(blob.ok()) << blob.status().message();
+  EXPECT_TRUE(blob->flow);
+  ASSERT_EQ(blob->steps.size(), 1u);
+  EXPECT_EQ(blob->steps[0].op, "relu");
   ir::Node foreign;
   foreign.foreign_op = "Mystery";
   EXPECT_EQ(lowering->Supports(g, foreign, target::Profile()).code, "unknown_operator");
