@@ -7,10 +7,10 @@ namespace npukit::cli {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag::kModel,  Flag::kDevice,     Flag::kTarget,    Flag::kSet,       Flag::kShape,
-    Flag::kInput,  Flag::kInputs,     Flag::kOutputDir, Flag::kPrecision, Flag::kThreads,
-    Flag::kSeed,   Flag::kStrictNpu,  Flag::kAllow,     Flag::kOps,       Flag::kConcurrency,
-    Flag::kBudget, Flag::kIterations, Flag::kReport,    Flag::kTrace};
+    Flag::kModel,         Flag::kDevice, Flag::kTarget,     Flag::kSet,       Flag::kShape,
+    Flag::kInput,         Flag::kInputs, Flag::kOutputDir,  Flag::kPrecision, Flag::kThreads,
+    Flag::kMaxIterations, Flag::kSeed,   Flag::kStrictNpu,  Flag::kAllow,     Flag::kOps,
+    Flag::kConcurrency,   Flag::kBudget, Flag::kIterations, Flag::kReport,    Flag::kTrace};
 
 int Bench(const Options& o, Context& context) {
   const auto options = context.ModelOptionsOf();

@@ -6,10 +6,10 @@
 namespace npukit::cli {
 namespace {
 
-constexpr std::array kFlags = {Flag::kModel,     Flag::kDevice,  Flag::kTarget, Flag::kSet,
-                               Flag::kShape,     Flag::kInput,   Flag::kInputs, Flag::kOutputDir,
-                               Flag::kPrecision, Flag::kThreads, Flag::kSeed,   Flag::kStrictNpu,
-                               Flag::kAllow};
+constexpr std::array kFlags = {
+    Flag::kModel,         Flag::kDevice, Flag::kTarget,    Flag::kSet,       Flag::kShape,
+    Flag::kInput,         Flag::kInputs, Flag::kOutputDir, Flag::kPrecision, Flag::kThreads,
+    Flag::kMaxIterations, Flag::kSeed,   Flag::kStrictNpu, Flag::kAllow};
 
 int Run(const Options&, Context& context) {
   const auto options = context.ModelOptionsOf();

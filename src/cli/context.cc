@@ -139,6 +139,7 @@ Result<lab::RunOptions> Context::RunOptionsOf() const {
   o.output_folder = options_.output_folder;
   o.precision = options_.precision;
   o.threads = options_.threads;
+  o.max_iterations = options_.max_iterations;
   return o;
 }
 

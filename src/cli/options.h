@@ -9,42 +9,43 @@ namespace npukit::cli {
 
 // Flags a verb may list; --json, -v, -q and --help every verb has.
 enum class Flag : std::uint8_t {
-  kModel,        // MODEL or -m MODEL
-  kFile,         // FILE: a model or a package
-  kWords,        // free words: targets show T
-  kTable,        // TABLE: a table of published times
-  kData,         // --data
-  kTarget,       // -t
-  kSet,          // --set
-  kDevice,       // -d
-  kOutput,       // -o
-  kShape,        // --shape
-  kInput,        // --input
-  kInputs,       // --inputs
-  kOutputDir,    // --output-dir
-  kPrecision,    // --precision
-  kThreads,      // --threads
-  kSeed,         // --seed
-  kStrictNpu,    // --strict-npu
-  kAllow,        // --allow
-  kNoCpu,        // --no-cpu
-  kVerify,       // --verify
-  kOps,          // --ops
-  kConcurrency,  // --concurrency
-  kBudget,       // --budget-ms
-  kIterations,   // --iterations
-  kAgainst,      // --against
-  kMinCosine,    // --min-cosine
-  kInterpret,    // --interpret
-  kReport,       // --report-folder
-  kTrace,        // --trace
-  kSuite,        // SUITE: a kind of published operator tests
-  kCases,        // --data of those
-  kOnly,         // --only
-  kJobs,         // --jobs
-  kTimeout,      // --timeout
-  kExpect,       // --expect
-  kWorker,       // --worker, hidden: the process for one case
+  kModel,          // MODEL or -m MODEL
+  kFile,           // FILE: a model or a package
+  kWords,          // free words: targets show T
+  kTable,          // TABLE: a table of published times
+  kData,           // --data
+  kTarget,         // -t
+  kSet,            // --set
+  kDevice,         // -d
+  kOutput,         // -o
+  kShape,          // --shape
+  kInput,          // --input
+  kInputs,         // --inputs
+  kOutputDir,      // --output-dir
+  kPrecision,      // --precision
+  kThreads,        // --threads
+  kMaxIterations,  // --max-iterations
+  kSeed,           // --seed
+  kStrictNpu,      // --strict-npu
+  kAllow,          // --allow
+  kNoCpu,          // --no-cpu
+  kVerify,         // --verify
+  kOps,            // --ops
+  kConcurrency,    // --concurrency
+  kBudget,         // --budget-ms
+  kIterations,     // --iterations
+  kAgainst,        // --against
+  kMinCosine,      // --min-cosine
+  kInterpret,      // --interpret
+  kReport,         // --report-folder
+  kTrace,          // --trace
+  kSuite,          // SUITE: a kind of published operator tests
+  kCases,          // --data of those
+  kOnly,           // --only
+  kJobs,           // --jobs
+  kTimeout,        // --timeout
+  kExpect,         // --expect
+  kWorker,         // --worker, hidden: the process for one case
 };
 
 struct Options {
@@ -61,6 +62,7 @@ struct Options {
   std::string data_folder;
   std::string precision;
   int threads = 0;
+  std::int64_t max_iterations = 0;
   std::uint64_t seed = 0;
   bool strict_npu = false;
   std::string allow;

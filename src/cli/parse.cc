@@ -98,6 +98,13 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
           ->check(CLI::Range(1, kMaxThreads))
           ->type_name("N");
       return;
+    case Flag::kMaxIterations:
+      app.add_option(
+             "--max-iterations", o.max_iterations,
+             "of all loops of a run together; default 10000000: an endless loop is an error")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 62))
+          ->type_name("N");
+      return;
     case Flag::kSeed:
       app.add_option("--seed", o.seed, "of random inputs; default 0")->type_name("N");
       return;

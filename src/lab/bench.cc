@@ -201,6 +201,7 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   if (!real_clock) NPUKIT_RETURN_IF_ERROR(FillModelled(kit, p, account.program, bench, r));
   r.verdicts = head.programs[account.program].verdicts;
   r.compute_units = account.compute_units;
+  r.plan_cache = PlanCacheOf(account);
   if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   if (bench.steps) r.steps = Steps(account);
   NPUKIT_ASSIGN_OR_RETURN(r.outputs, TakeOutputs(kit, p, *request, run.output_folder));

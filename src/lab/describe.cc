@@ -62,6 +62,12 @@ std::string ProgramKey(const format::Head& head, const format::Program& program)
              report::ShapesText(ShapesOf(head, program)));
 }
 
+std::optional<report::PlanCache> PlanCacheOf(const runtime::Account& account) {
+  const auto& c = account.plan_cache;
+  if (c.max_plans == 0) return std::nullopt;
+  return report::PlanCache{c.plans, c.hits, c.misses, c.max_plans};
+}
+
 std::string OffNpu(const format::Program& program, const std::vector<std::string>& allow) {
   const target::Verdict* v = compile::FirstOffNpu(program.verdicts, allow);
   if (v == nullptr) return "";

@@ -5,6 +5,7 @@
 
 #include "format/program.h"
 #include "report/records.h"
+#include "runtime/session.h"
 
 namespace npukit::lab {
 
@@ -24,5 +25,8 @@ struct WeightBytes {
   std::uint64_t own = 0;
 };
 WeightBytes CountWeights(const format::Head& head);
+
+// Absent for a program whose every shape was known when compiling.
+std::optional<report::PlanCache> PlanCacheOf(const runtime::Account& account);
 
 }  // namespace npukit::lab

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "lab/npy_strings.h"
 
 namespace npukit::lab {
 namespace {
@@ -19,6 +20,8 @@ struct NpyType {
   std::string_view descr;
   tensor::DType dtype;
 };
+constexpr std::int64_t kMaxEmptyStrings = 1 << 20;  // they take no bytes of the file
+
 constexpr std::array<NpyType, 12> kTypes = {{{"<f4", tensor::DType::kF32},
                                              {"<f2", tensor::DType::kF16},
                                              {"<f8", tensor::DType::kF64},
@@ -150,15 +153,29 @@ Result<tensor::Value> ParseNpy(std::span<const std::byte> bytes, const std::stri
 
   const auto type = std::find_if(kTypes.begin(), kTypes.end(),
                                  [&](const NpyType& t) { return t.descr == h.descr; });
-  if (type == kTypes.end()) {
+  const std::optional<std::uint64_t> width = UnicodeWidth(h.descr);
+  if (type == kTypes.end() && !width) {
     return Unsupported(Cat(Printable(name, 400), ": element type \"", Printable(h.descr),
-                           "\" is not read; use little-endian floats, integers or bool"));
+                           "\" is not read; use little-endian floats, integers, bool or strings"));
   }
   if (h.fortran && h.shape.size() > 1) {
     return Unsupported(
         Cat(Printable(name, 400), ": Fortran order; save numpy.ascontiguousarray of it"));
   }
   const auto count = tensor::ElementCount(h.shape);
+  if (width) {
+    const std::uint64_t have = bytes.size() - start - length;
+    const auto per = *width * 4;
+    if (!count ||
+        (per == 0 ? *count > kMaxEmptyStrings : static_cast<std::uint64_t>(*count) > have / per) ||
+        static_cast<std::uint64_t>(*count) * per != have) {
+      return corrupt(Cat("the header says [", JoinInts(h.shape, ", "), "] of ", h.descr, ", but ",
+                         have, " bytes of data follow"));
+    }
+    auto strings = ParseUnicode(h.shape, *width, bytes.subspan(start + length));
+    if (!strings.ok()) return corrupt(strings.status().message());
+    return strings;
+  }
   const auto data_bytes =
       count ? tensor::StorageBytes(type->dtype, static_cast<std::uint64_t>(*count)) : std::nullopt;
   const std::uint64_t found = bytes.size() - start - length;
@@ -182,7 +199,10 @@ Result<tensor::Value> ReadNpy(Env& env, const std::string& path) {
 Result<std::vector<std::byte>> FormatNpy(const tensor::Value& value) {
   const auto type = std::find_if(kTypes.begin(), kTypes.end(),
                                  [&](const NpyType& t) { return t.dtype == value.dtype(); });
-  if (!value.is_tensor() || type == kTypes.end()) {
+  UnicodeArray unicode;
+  if (value.is_tensor() && value.dtype() == tensor::DType::kString) {
+    NPUKIT_ASSIGN_OR_RETURN(unicode, FormatUnicode(value));
+  } else if (!value.is_tensor() || type == kTypes.end()) {
     return Unsupported(
         Cat("a value of type ", value.type().ToString(), " cannot be written as .npy"));
   }
@@ -192,7 +212,8 @@ Result<std::vector<std::byte>> FormatNpy(const tensor::Value& value) {
     shape.resize(shape.size() - 2);  // a single one keeps its comma: (3,)
   if (value.dims().size() == 1) shape.pop_back();
   std::string header =
-      Cat("{'descr': '", type->descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+      Cat("{'descr': '", unicode.descr.empty() ? std::string(type->descr) : unicode.descr,
+          "', 'fortran_order': False, 'shape': (", shape, "), }");
   const std::size_t fixed = kMagic.size() + 4;
   header.append((kAlignment - (fixed + header.size() + 1) % kAlignment) % kAlignment, ' ');
   header += '\n';
@@ -202,10 +223,11 @@ Result<std::vector<std::byte>> FormatNpy(const tensor::Value& value) {
   head += static_cast<char>(header.size() & 0xFF);
   head += static_cast<char>(header.size() >> 8);
   head += header;
-  std::vector<std::byte> bytes(head.size() + value.byte_size());
+  const std::span<const std::byte> data =
+      unicode.descr.empty() ? value.bytes() : std::span<const std::byte>(unicode.bytes);
+  std::vector<std::byte> bytes(head.size() + data.size());
   std::memcpy(bytes.data(), head.data(), head.size());
-  if (value.byte_size() > 0)
-    std::memcpy(bytes.data() + head.size(), value.data(), value.byte_size());
+  if (!data.empty()) std::memcpy(bytes.data() + head.size(), data.data(), data.size());
   return bytes;
 }
 

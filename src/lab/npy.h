@@ -1,6 +1,6 @@
 // NumPy's .npy files, read strictly: the header is hostile, every length in it is bounded and
 // checked against the file, and what we do not read is refused by name. C order, little-endian;
-// bool, integers, fp16, fp32, fp64.
+// bool, integers, fp16, fp32, fp64, strings (as NumPy's fixed-width Unicode).
 #pragma once
 
 #include <string>

@@ -55,8 +55,8 @@ Result<std::uint32_t> ChooseProgram(const runtime::Session& session,
       }
       const auto shape = shapes.find(head.inputs[i].name);
       if (shape != shapes.end()) {
-        fits = fits &&
-               tensor::Accepts(type, tensor::Type::Tensor(type.dtype, shape->second), symbols);
+        fits =
+            fits && tensor::Accepts(type, tensor::Type::Tensor(type.dtype, shape->second), symbols);
       }
     }
     if (fits) return p;
@@ -111,6 +111,7 @@ Result<Prepared> Prepare(const Kit& kit, ModelOptions options, const RunOptions&
   session.device = options.device;
   session.threads = run.threads;
   session.precision = run.precision;
+  if (run.max_iterations > 0) session.max_iterations = run.max_iterations;
   session.profile = p.model.profile;
   NPUKIT_ASSIGN_OR_RETURN(p.session,
                           runtime::Session::Open(p.model.package, session, kit.open_device));
@@ -151,6 +152,38 @@ std::vector<report::Tensor> Prepared::InputRecords() const {
   return records;
 }
 
+namespace {
+
+// One record, and one file, for each tensor: items of a sequence are NAME[0], NAME[1], ... in
+// FILE.0.npy, FILE.1.npy; an optional is its item, or nothing.
+Status TakeOutput(const Kit& kit, const std::string& name, const std::string& file,
+                  const tensor::Value& value, std::vector<report::Tensor>& records) {
+  if (value.is_optional()) {
+    if (const tensor::Value* item = value.optional_item())
+      return TakeOutput(kit, name, file, *item, records);
+    records.push_back({name, value.type().ToString(), {}, "", "empty"});
+    return OkStatus();
+  }
+  if (value.is_sequence()) {
+    for (std::size_t k = 0; k < value.items().size(); ++k) {
+      NPUKIT_RETURN_IF_ERROR(TakeOutput(kit, Cat(name, "[", k, "]"),
+                                        file.empty() ? "" : Cat(file, ".", k), value.items()[k],
+                                        records));
+    }
+    if (value.items().empty()) records.push_back({name, value.type().ToString(), {}, "", "empty"});
+    return OkStatus();
+  }
+  report::Tensor record{name, std::string(tensor::DTypeName(value.dtype())), value.dims(), "", ""};
+  if (!file.empty()) {
+    record.file = file + ".npy";
+    NPUKIT_RETURN_IF_ERROR(WriteNpy(*kit.env, record.file, value));
+  }
+  records.push_back(std::move(record));
+  return OkStatus();
+}
+
+}  // namespace
+
 Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& prepared,
                                                 const runtime::Request& request,
                                                 const std::string& folder) {
@@ -161,13 +194,8 @@ Result<std::vector<report::Tensor>> TakeOutputs(const Kit& kit, const Prepared& 
   std::vector<report::Tensor> records;
   for (std::size_t i = 0; i < names.size(); ++i) {
     NPUKIT_ASSIGN_OR_RETURN(const tensor::Value value, request.Output(names[i]));
-    report::Tensor record{names[i], std::string(tensor::DTypeName(value.dtype())), value.dims(), "",
-                          ""};
-    if (!folder.empty()) {
-      record.file = folder + "/" + files[i] + ".npy";
-      NPUKIT_RETURN_IF_ERROR(WriteNpy(*kit.env, record.file, value));
-    }
-    records.push_back(std::move(record));
+    NPUKIT_RETURN_IF_ERROR(
+        TakeOutput(kit, names[i], folder.empty() ? "" : folder + "/" + files[i], value, records));
   }
   return records;
 }

@@ -28,6 +28,7 @@ Result<report::Run> RunModel(const Kit& kit, const ModelOptions& options, const 
   r.load_ms = p.load_ms;
   r.copies = account.copies;
   r.bytes_copied = account.bytes_copied;
+  r.plan_cache = PlanCacheOf(account);
   r.compute_units = account.compute_units;
   if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   return r;

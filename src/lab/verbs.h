@@ -27,9 +27,10 @@ Result<report::Info> Describe(const Kit& kit, const std::string& path, bool veri
 
 struct RunOptions {
   InputOptions inputs;
-  std::string output_folder;  // "": outputs are not written
-  std::string precision;      // "": any
-  int threads = 0;            // 0: NPUKIT_THREADS, else the machine's cores
+  std::string output_folder;        // "": outputs are not written
+  std::string precision;            // "": any
+  int threads = 0;                  // 0: NPUKIT_THREADS, else the machine's cores
+  std::int64_t max_iterations = 0;  // of a run's loops together; 0: the session's default
 };
 Result<report::Run> RunModel(const Kit& kit, const ModelOptions& options, const RunOptions& run);
 

@@ -121,7 +121,8 @@ Status Infer(InferContext& c) {
   tensor::DType t = tensor::DType::kUndefined;
   std::array<Dim, kLabels> sizes{};
   std::array<bool, kLabels> given{};
-  std::optional<std::size_t> ellipsis = 0;  // the longest; nullopt: not known
+  std::size_t ellipsis = 0;  // the longest
+  bool ellipsis_known = true;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     NPUKIT_RETURN_IF_ERROR(WantNumber(c, i));
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, i));
@@ -129,7 +130,7 @@ Status Infer(InferContext& c) {
     const Term& term = eq.terms[i];
     const bool has_ellipsis = std::find(term.begin(), term.end(), kEllipsis) != term.end();
     if (!c.inputs[i].shape) {
-      if (has_ellipsis) ellipsis.reset();
+      if (has_ellipsis) ellipsis_known = false;
       for (const int label : term) {  // of a size not known
         if (label == kEllipsis) continue;
         const auto l = static_cast<std::size_t>(label);
@@ -139,7 +140,7 @@ Status Infer(InferContext& c) {
     }
     const std::vector<Dim>& dims = c.inputs[i].shape->dims;
     NPUKIT_ASSIGN_OR_RETURN(const std::vector<int> labels, Labels(term, dims.size(), i));
-    if (has_ellipsis && ellipsis) *ellipsis = std::max(*ellipsis, dims.size() + 1 - term.size());
+    if (has_ellipsis) ellipsis = std::max(ellipsis, dims.size() + 1 - term.size());
     for (std::size_t d = 0; d < dims.size(); ++d) {
       for (std::size_t e = 0; e < d; ++e) {
         if (labels[d] != labels[e]) continue;
@@ -164,8 +165,8 @@ Status Infer(InferContext& c) {
       dims.push_back(sizes[static_cast<std::size_t>(label)]);
       continue;
     }
-    if (!ellipsis) return OkStatus();
-    for (std::size_t k = *ellipsis; k-- > 0;) dims.push_back(sizes[kLetters + k]);
+    if (!ellipsis_known) return OkStatus();
+    for (std::size_t k = ellipsis; k-- > 0;) dims.push_back(sizes[kLetters + k]);
   }
   c.outputs[0].shape = tensor::Shape(std::move(dims));
   return OkStatus();

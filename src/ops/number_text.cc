@@ -40,7 +40,7 @@ std::string LaidOut(std::string_view scientific) {
   const auto n = static_cast<std::int64_t>(digits.size());
   if (power < -4 || power >= 16) {
     s += digits.substr(0, 1);
-    if (n > 1) s += "." + digits.substr(1);
+    if (n > 1) s += Cat(".", digits.substr(1));
     const std::int64_t size = power < 0 ? -power : power;
     return Cat(s, power < 0 ? "e-" : "e+", size < 10 ? "0" : "", size);
   }

@@ -28,6 +28,11 @@ Json UnitsJson(const format::ComputeUnits& u) {
   return {{"NPU", u.npu}, {"GPU", u.gpu}, {"CPU", u.cpu}, {"folded", u.folded}, {"total", u.total}};
 }
 
+Json PlanCacheJson(const std::optional<PlanCache>& c) {
+  if (!c) return nullptr;
+  return {{"plans", c->plans}, {"hits", c->hits}, {"misses", c->misses}, {"limit", c->limit}};
+}
+
 Json ShapesJson(const Shapes& shapes) {
   Json j = Json::object();
   for (const auto& [name, dims] : shapes) j[name] = dims;
@@ -220,6 +225,7 @@ std::string ToJson(const Run& r) {
   j["load_ms"] = FigureJson(r.load_ms, r.kind);
   j["copies"] = r.copies;
   j["bytes_copied"] = r.bytes_copied;
+  j["plan_cache"] = PlanCacheJson(r.plan_cache);
   j["off_npu"] = OrNull(r.off_npu);
   j["compute_units"] = UnitsJson(r.compute_units);
   return Finish(j);
@@ -258,6 +264,7 @@ std::string ToJson(const Bench& r) {
   j["weights_bytes"] = r.weights_bytes;
   j["copies_per_run"] = r.copies_per_run;
   j["bytes_copied_per_run"] = r.bytes_copied_per_run;
+  j["plan_cache"] = PlanCacheJson(r.plan_cache);
   j["energy_mj"] = FigureJson(r.energy_mj, r.kind);
   j["power_mw"] = FigureJson(r.power_mw, r.kind);
   j["npu_utilisation"] = FigureJson(r.npu_utilisation, r.kind);

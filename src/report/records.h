@@ -99,6 +99,12 @@ struct Tensor {
   std::string source;  // of an input: "file" or "random"
 };
 
+// Plans that executables of open shapes have made and kept, one per distinct input shape.
+struct PlanCache {
+  std::uint64_t plans = 0, hits = 0, misses = 0;
+  std::uint64_t limit = 0;  // held by one executable; the least recently used goes first
+};
+
 struct Run {
   std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
@@ -117,6 +123,7 @@ struct Run {
   Figure load_ms;
   std::uint64_t copies = 0;
   std::uint64_t bytes_copied = 0;
+  std::optional<PlanCache> plan_cache;  // absent: every shape was known when compiling
   format::ComputeUnits compute_units;
 };
 
@@ -177,6 +184,7 @@ struct Bench {
   std::uint64_t weights_bytes = 0;
   double copies_per_run = 0;
   double bytes_copied_per_run = 0;
+  std::optional<PlanCache> plan_cache;  // absent: every shape was known when compiling
   std::optional<Figure> energy_mj;
   std::optional<Figure> power_mw;
   std::optional<Figure> npu_utilisation;  // multiply-adds done on the NPU over its peak times time

@@ -39,6 +39,12 @@ Table ProgramTable(const std::vector<Program>& programs) {
   return table;
 }
 
+std::string PlanCacheLine(const PlanCache& c) {
+  return fmt::format(
+      "Plans per input shape: {} kept (at most {} an executable); found {}, made {}\n", c.plans,
+      c.limit, c.hits, c.misses);
+}
+
 std::string TensorLine(const Tensor& t) {
   std::string line =
       fmt::format("  {}  {}[{}]", Printable(t.name), t.dtype, JoinInts(t.shape, ", "));
@@ -156,6 +162,7 @@ std::string ToText(const Run& r) {
   out +=
       fmt::format("Compile {}, load {}; {} copies, {}\n", FigureText(r.compile_ms),
                   FigureText(r.load_ms), r.copies, BytesText(static_cast<double>(r.bytes_copied)));
+  if (r.plan_cache) out += PlanCacheLine(*r.plan_cache);
   return out + ComputeUnitsLine(r.compute_units) + "\n";
 }
 
@@ -181,6 +188,7 @@ std::string ToText(const Bench& r) {
                      BytesText(static_cast<double>(r.weights_bytes)));
   out += fmt::format("Copies per run: {:.4g}, {}\n", r.copies_per_run,
                      BytesText(r.bytes_copied_per_run));
+  if (r.plan_cache) out += PlanCacheLine(*r.plan_cache);
   if (r.energy_mj) out += fmt::format("Energy per run: {}\n", FigureText(*r.energy_mj));
   if (r.power_mw) out += fmt::format("Power: {}\n", FigureText(*r.power_mw));
   if (r.npu_utilisation) {
