@@ -195,7 +195,7 @@ def quantized():
     sx, zx, sy, zy = F(0.03), np.uint8(128), F(0.02), np.uint8(100)
     to = [F(0.06), np.uint8(120)]
     node("q_add", "QLinearAdd", [x, sx, zx, y, sy, zy, *to])
-    node("q_add_int8", "QLinearAdd", [x.view(np.int8), sx, np.int8(3), y.view(np.int8), sy, np.int8(-3), F(0.06), np.int8(5)])
+    node("q_add_int8", "QLinearAdd", [x.view(np.int8), sx, np.int8(3), y.view(np.int8), sy, np.int8(-3), F(0.0613), np.int8(5)])
     node("q_mul", "QLinearMul", [x, sx, zx, y, sy, zy, *to])
     node("q_sigmoid", "QLinearSigmoid", [x, sx, zx, F(1 / 256), np.uint8(0)])
     node("q_leaky", "QLinearLeakyRelu", [x, sx, zx, *to], {"alpha": 0.125}, const=[1, 2, 3, 4])

@@ -67,8 +67,9 @@ Result<Outcome> ImportPreviewFlexAttention(Emitter& e) {
       return InvalidArgument(Cat("softmax_precision is ", n, ", expected a floating type"));
     precision = *named;
   }
-  const auto& q = e.Type(0).shape->dims;
-  const auto& k = e.Type(1).shape->dims;
+  // Copies: what is emitted below may move the types.
+  const std::vector<tensor::Dim> q = e.Type(0).shape->dims;
+  const std::vector<tensor::Dim> k = e.Type(1).shape->dims;
   double scale = e.op.attrs.Float("scale", 0);
   if (e.op.attrs.Find("scale") == nullptr) {
     const tensor::Dim& size = q[3].known() ? q[3] : k[3];
