@@ -76,8 +76,10 @@ std::optional<Outcome> WhyNot(const Emitter& e) {
       a.Int("causal", 1) == 0) {
     return Outcome::Foreign("smooth_softmax, sliding_window_cache or causal = 0");
   }
-  if (a.Int("num_heads", 0) < 1 || a.Int("kv_num_heads", 0) < 1)
-    return Outcome::Foreign("num_heads or kv_num_heads is not given");
+  for (const char* name : {"num_heads", "kv_num_heads"}) {
+    if (const std::int64_t n = a.Int(name, 0); n < 1 || n > 1 << 20)
+      return Outcome::Foreign(Cat(name, " is ", n, ", expected 1 to ", 1 << 20));
+  }
   if (!e.has(0) || !tensor::IsFloat(e.Type(0).dtype)) return UnknownType("the query");
   if (!e.has(kLengths) || !e.has(kTotal))
     return Outcome::Foreign("seqlens_k or total_sequence_length is not given");
@@ -95,14 +97,19 @@ struct Cache {
   ir::ValueId fresh;   // [1]: number of new rows
 };
 
-// What was kept, and the new rows behind it.
+// What was kept, and the new rows behind it; zeros after them.
 ir::ValueId Present(Emitter& e, Build& b, std::size_t past, ir::ValueId fresh, const Cache& c) {
-  const ir::ValueId whole = e.has(past) ? e.input(past) : fresh;
+  const bool kept = e.has(past);
+  const ir::ValueId whole = kept ? e.input(past) : fresh;
   const ir::ValueId more = b(op::sub, {c.length, b.Size(whole, 2)});
   const ir::ValueId pads = b(op::concat, {b.Ints({0, 0, 0, 0, 0, 0}), more, b.Ints({0})},
                              Attributes({{"axis", std::int64_t{0}}}));
   const ir::ValueId room = b(op::pad, {whole, pads});
-  return e.has(past) ? b(op::tensor_scatter, {room, fresh, c.start}) : room;
+  if (!kept) return room;
+  const ir::ValueId places = b.Reshape(Counting(b, c.length), {-1, 1});
+  const ir::ValueId ends = b.Reshape(b(op::add, {c.start, c.fresh}), {-1, 1, 1, 1});
+  return b(op::where, {b(op::less, {places, ends}), b(op::tensor_scatter, {room, fresh, c.start}),
+                       b.Scalar(e.Type(0).dtype, 0)});
 }
 
 }  // namespace
