@@ -323,7 +323,7 @@ def casts():
     case("cast", "string_to_uint64", "by hand", [np.array(["18446744073709551615"], object)], [np.array([2**64 - 1], np.uint64)],
          {"to": "uint64"})
     case("cast", "string_to_bool", "by hand", [np.array(["True", "0", "2"], object)], [np.array([True, False, True])], {"to": "bool"})
-    numbers = np.array([0.47892547, 1, -0.0, 1e-7, 123456.79, 1e16, 0.0001, 1.5e30], F32)
+    numbers = np.array([0.47892547, 1, -0.0, 1e-7, 123456.79, 1e16, 0.001, 1.5e30], F32)
     case("cast", "fp32_to_string", NUMPY, [numbers], [numbers.astype(str).astype(object)], {"to": "string"})
     doubles = np.array([0.1, 1e22, 1 / 3, 100], np.float64)
     case("cast", "fp64_to_string", NUMPY, [doubles], [doubles.astype(str).astype(object)], {"to": "string"})

@@ -20,7 +20,7 @@ bool SameLetters(std::string_view a, std::string_view lower) {
   });
 }
 
-// Digits and exponent of d.ddde+xx, laid out as numpy does: plain from 1e-4 to 1e16.
+// Digits and exponent of d.ddde+xx, laid out as numpy does for fp64: plain from 1e-4 to 1e16.
 std::string LaidOut(std::string_view scientific) {
   std::string s;
   if (scientific.starts_with('-')) {
