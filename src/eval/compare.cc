@@ -35,6 +35,8 @@ FloatFormat FormatOf(tensor::DType t) {
       return {3, -15};
     case tensor::DType::kF4E2M1:
       return {2, 0};
+    case tensor::DType::kF8E8M0:
+      return {1, -127};
     default:
       return {0, 0};
   }

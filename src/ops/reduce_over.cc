@@ -1,6 +1,5 @@
 #include "base/text.h"
 #include "ops/reduce.h"
-#include "ops/reduce_over.h"
 
 namespace npukit {
 namespace {

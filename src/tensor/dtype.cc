@@ -27,6 +27,7 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"int2", 2, Family::kSigned},        {"uint2", 2, Family::kUnsigned},
     {"bool", 8, Family::kBool},          {"string", 0, Family::kString},
     {"complex64", 64, Family::kComplex}, {"complex128", 128, Family::kComplex},
+    {"fp8e8m0", 8, Family::kFloat},
 }};
 
 // A number read from a file may be no DType at all.

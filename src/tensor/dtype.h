@@ -36,8 +36,9 @@ enum class DType : std::uint8_t {
   kString = 23,  // no fixed size: lives in Value::strings
   kComplex64 = 24,
   kComplex128 = 25,
+  kF8E8M0 = 26,  // a power of two from 2^-127 to 2^127, or NaN
 };
-inline constexpr int kDTypeCount = 26;
+inline constexpr int kDTypeCount = 27;
 
 // "fp32", "bf16", "fp8e4m3fn", "fp4e2m1", "int8", "uint4", "bool", "string", ...; "undefined" for
 // anything else.

@@ -122,6 +122,29 @@ std::uint32_t Encode(const SmallFloat& f, double x, bool saturate = false) {
   return sign | static_cast<std::uint32_t>(pattern);
 }
 
+// Powers of two: the byte is the exponent plus 127, and 255 is NaN.
+double DecodePower(std::uint32_t bits) {
+  return bits == 255 ? std::numeric_limits<double>::quiet_NaN()
+                     : std::ldexp(1.0, static_cast<int>(bits) - 127);
+}
+
+std::uint32_t EncodePower(double x, bool saturate, PowerRounding rounding) {
+  if (std::isnan(x)) return 255;
+  const double a = std::fabs(x);  // the type has no sign
+  int exponent = 0;
+  // a = m * 2^exponent, 0.5 <= m < 1. In steps of the type: m = 0.5 is a power itself.
+  const double m = std::isfinite(a) ? std::frexp(a, &exponent) : 0.5;
+  std::int64_t power = std::isfinite(a) ? exponent - 1 : 1 << 20;
+  if (a == 0) {
+    power = -(1 << 20);
+  } else if (rounding == PowerRounding::kUp ? m > 0.5 : m >= 0.75) {
+    power += rounding != PowerRounding::kDown;
+  }
+  if (power > 127) return saturate ? 254 : 255;
+  if (power < -127) return saturate ? 0 : 255;
+  return static_cast<std::uint32_t>(power + 127);
+}
+
 template <class T>
 T Load(const Value& v, std::int64_t i) {
   T x;
@@ -246,6 +269,8 @@ double ElementAsDouble(const Value& v, std::int64_t i) {
       return Decode(Layout(v.dtype()), Load<std::uint8_t>(v, i));
     case DType::kF4E2M1:
       return Decode(Layout(v.dtype()), LoadPacked(v, i, 4));
+    case DType::kF8E8M0:
+      return DecodePower(Load<std::uint8_t>(v, i));
     case DType::kComplex64:
       return Load<std::complex<float>>(v, i).real();
     case DType::kComplex128:
@@ -279,6 +304,8 @@ void StoreDouble(Value& v, std::int64_t i, double x) {
       return Store(v, i, static_cast<std::uint8_t>(Encode(Layout(v.dtype()), x)));
     case DType::kF4E2M1:
       return StorePacked(v, i, 4, Encode(Layout(v.dtype()), x));
+    case DType::kF8E8M0:
+      return StoreNarrow(v, i, x, true, PowerRounding::kNearest);
     case DType::kI8:
       return Store(v, i, SaturateTo<std::int8_t>(x));
     case DType::kI16:
@@ -314,10 +341,12 @@ void StoreDouble(Value& v, std::int64_t i, double x) {
   }
 }
 
-void StoreNarrow(Value& v, std::int64_t i, double x, bool saturate, PowerRounding) {
+void StoreNarrow(Value& v, std::int64_t i, double x, bool saturate, PowerRounding rounding) {
   CheckIndex(v, i);
   NPUKIT_CHECK(DTypeBits(v.dtype()) == 8 && IsFloat(v.dtype()));
-  Store(v, i, static_cast<std::uint8_t>(Encode(Layout(v.dtype()), x, saturate)));
+  const std::uint32_t bits = v.dtype() == DType::kF8E8M0 ? EncodePower(x, saturate, rounding)
+                                                         : Encode(Layout(v.dtype()), x, saturate);
+  Store(v, i, static_cast<std::uint8_t>(bits));
 }
 
 std::vector<std::int64_t> ToInt64s(const Value& v) {

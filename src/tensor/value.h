@@ -101,7 +101,7 @@ Value Value::FromVector(DType t, Dims dims, const std::vector<T>& v) {
 double ElementAsDouble(const Value& v, std::int64_t i);
 std::int64_t ElementAsInt64(const Value& v, std::int64_t i);
 // Rounds to nearest even. Integers saturate and take NaN as 0; floats overflow to infinity, or to
-// NaN where the type has no infinity, or to the largest number where it has neither (fp4).
+// NaN where the type has no infinity, or to the largest number where it has neither (fp4, fp8e8m0).
 void StoreDouble(Value& v, std::int64_t i, double x);
 std::vector<std::int64_t> ToInt64s(const Value& v);
 

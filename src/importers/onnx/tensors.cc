@@ -46,7 +46,7 @@ constexpr DType kDTypes[] = {DType::kUndefined,
                              DType::kU4,
                              DType::kI4,
                              DType::kF4E2M1,
-                             DType::kUndefined /* float8e8m0 */,
+                             DType::kF8E8M0,
                              DType::kU2,
                              DType::kI2};
 

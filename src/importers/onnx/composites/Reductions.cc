@@ -1,7 +1,6 @@
 // The reductions: by one operator of ours where there is one, else by two or three.
 #include "base/text.h"
 #include "importers/onnx/source_op.h"
-#include "ops/reduce_over.h"
 
 namespace npukit::importers::onnx {
 
