@@ -40,14 +40,16 @@ Result<Outcome> Inline(Emitter& e, const ir::Graph& body, const std::vector<ir::
   return Outcome::GoOn();
 }
 
-// Each head of x as often as heads of the query share it.
-ir::ValueId Repeat(Build& b, ir::ValueId x, std::int64_t heads, std::int64_t times) {
+// Each head of x as often as heads of the query share it; sizes that are not known are computed.
+ir::ValueId Repeat(Build& b, ir::ValueId x, ir::ValueId query) {
+  const ops::Attrs join = Attributes({{"axis", std::int64_t{0}}});
+  const ir::ValueId heads = b.Size(query, 1);
+  const ir::ValueId times = b(op::div, {heads, b.Size(x, 1)});
   const ir::ValueId apart = b(op::unsqueeze, {x}, Attributes({{"axes", ops::Ints{2}}}));
-  const ir::ValueId tiled = b(op::tile, {apart, b.Ints({1, 1, times, 1, 1})});
+  const ir::ValueId repeats = b(op::concat, {b.Ints({1, 1}), times, b.Ints({1, 1})}, join);
   const ir::ValueId rest = b(op::shape, {x}, Attributes({{"start", std::int64_t{2}}}));
-  const ir::ValueId shape =
-      b(op::concat, {b.Size(x, 0), b.Ints({heads}), rest}, Attributes({{"axis", std::int64_t{0}}}));
-  return b(op::reshape, {tiled, shape});
+  const ir::ValueId shape = b(op::concat, {b.Size(x, 0), heads, rest}, join);
+  return b(op::reshape, {b(op::tile, {apart, repeats}), shape});
 }
 
 }  // namespace
@@ -70,28 +72,27 @@ Result<Outcome> ImportPreviewFlexAttention(Emitter& e) {
   // Copies: what is emitted below may move the types.
   const std::vector<tensor::Dim> q = e.Type(0).shape->dims;
   const std::vector<tensor::Dim> k = e.Type(1).shape->dims;
-  double scale = e.op.attrs.Float("scale", 0);
-  if (e.op.attrs.Find("scale") == nullptr) {
-    const tensor::Dim& size = q[3].known() ? q[3] : k[3];
-    if (!size.known() || size.value < 1)
-      return Outcome::Foreign("the head size is not known", "declare the shape of Q in the model");
-    scale = 1 / std::sqrt(static_cast<double>(size.value));
+  if (q[1].known() && k[1].known() && (k[1].value < 1 || q[1].value % k[1].value != 0)) {
+    return InvalidArgument(
+        Cat("Q has ", q[1].value, " heads, expected a multiple of the ", k[1].value, " of K"));
   }
   Build b(e);
+  ir::ValueId scale = ir::kNoValue;
+  if (e.op.attrs.Find("scale") != nullptr) {
+    scale = b.Scalar(t, e.op.attrs.Float("scale"));
+  } else if (const tensor::Dim& size = q[3].known() ? q[3] : k[3]; size.known()) {
+    scale = b.Scalar(t, 1 / std::sqrt(static_cast<double>(size.value)));
+  } else {
+    const ir::ValueId width = b.Cast(b(op::reshape, {b.Size(e.input(0), 3), b.Ints({})}), t);
+    scale = b(op::reciprocal, {b(op::sqrt, {width})});
+  }
   ir::ValueId key = e.input(1), value = e.input(2);
-  if (!(q[1] == k[1])) {
-    if (!q[1].known() || !k[1].known())
-      return Outcome::Foreign("the numbers of heads are not known",
-                              "declare the shapes of Q and K in the model");
-    if (k[1].value < 1 || q[1].value % k[1].value != 0) {
-      return InvalidArgument(
-          Cat("Q has ", q[1].value, " heads, expected a multiple of the ", k[1].value, " of K"));
-    }
-    key = Repeat(b, key, q[1].value, q[1].value / k[1].value);
-    value = Repeat(b, value, q[1].value, q[1].value / k[1].value);
+  if (!q[1].known() || !k[1].known() || q[1].value != k[1].value) {
+    key = Repeat(b, key, e.input(0));
+    value = Repeat(b, value, e.input(0));
   }
   ir::ValueId x = b(op::matmul, {e.input(0), b.Transpose(key, {0, 1, 3, 2})});
-  x = b(op::mul, {x, b.Scalar(t, scale)});
+  x = b(op::mul, {x, scale});
   if (precision != t) x = b.Cast(x, precision);
   std::size_t captured = 0;  // of what the bodies read of the graph around them
   std::vector<ir::ValueId> captures = e.op.captures;
