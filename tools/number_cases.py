@@ -310,6 +310,11 @@ def casts():
     v = np.array([-1.5, 255.9, 256, 300, -129, 70000], F32)
     case("cast", "fp32_to_uint8_low_bits", "by hand", [v], [np.array([255, 255, 0, 44, 127, 112], np.uint8)], {"to": "uint8"})
     case("cast", "fp32_to_int8_low_bits", "by hand", [v], [np.array([-1, -1, 0, 44, 127, 112], np.int8)], {"to": "int8"})
+    v = np.array([-1.9, -3, -0.5, 7.9], F32)
+    case("cast", "fp32_to_uint32_negative", "by hand (low bits of -1, -3)", [v], [np.array([2**32 - 1, 2**32 - 3, 0, 7], np.uint32)],
+         {"to": "uint32"})
+    case("cast", "fp32_to_uint64_negative", "by hand (low bits of -2^40)", [np.array([-2.0**40, 7], F32)],
+         [np.array([2**64 - 2**40, 7], np.uint64)], {"to": "uint64"})
     halfway = i64(2**60 + 2**36, 2**60 + 2**36 + 1, -(2**60 + 2**36 + 1), 2**60 + 2**36 - 1)
     case("cast", "int64_to_fp32_halfway", NUMPY, [halfway], [halfway.astype(F32)], {"to": "fp32"})
     u = np.array([2**64 - 1, 2**63 + 1, 0], np.uint64)

@@ -44,8 +44,9 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-// Truncates towards zero; NaN gives 0. What does not fit is open in ONNX: of types narrower than 32
-// bits the low bits are kept, as numpy, onnxruntime and ONNX's own tests do; wider ones saturate.
+// Truncates towards zero; NaN gives 0. What does not fit is open in ONNX: types narrower than 32
+// bits keep the low bits and so do negative numbers in unsigned types, as numpy, onnxruntime and
+// ONNX's own tests do; the rest saturates.
 std::uint64_t FloatToBits(double x, DType t) {
   if (std::isnan(x)) return 0;
   const int bits = std::max(tensor::DTypeBits(t), 32);
@@ -53,7 +54,9 @@ std::uint64_t FloatToBits(double x, DType t) {
   const double top = std::ldexp(1.0, is_signed ? bits - 1 : bits);  // one past the largest
   if (x >= top)
     return is_signed ? (std::uint64_t{1} << (bits - 1)) - 1 : ~std::uint64_t{0} >> (64 - bits);
-  if (!is_signed) return x <= 0 ? 0 : static_cast<std::uint64_t>(x);
+  if (!is_signed && x > 0) return static_cast<std::uint64_t>(x);
+  if (!is_signed)
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::max(x, -0x1p63)));
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(x < -top ? -top : x));
 }
 
