@@ -71,10 +71,17 @@ void FillInterface(const ir::Graph& model, const target::Profile& profile,
   head.metadata = model.metadata;
 }
 
-bool UsesNpu(const Partition& p, const LoweringList& devices) {
-  return std::any_of(p.segments.begin(), p.segments.end(), [&](const Segment& s) {
-    return devices[static_cast<std::size_t>(s.device)]->device_class() == "NPU";
-  });
+std::string WhyNotOnNpu(const ir::Graph& g, const target::Profile& profile,
+                        const std::string& shapes) {
+  const std::string remedy = ShapeRemedy(g);
+  if (remedy.empty()) {
+    return Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
+               "; npukit check says why");
+  }
+  return Cat(shapes,
+             ": shapes are left open, so the CPU runs it and plans for each when it comes; the NPU "
+             "of ",
+             profile.name, " needs them now: give ", remedy);
 }
 
 Status RefuseOffNpu(const Partition& p, const CompileOptions& options) {
@@ -91,44 +98,37 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
                    const CompileOptions& options, CompileResult& result) {
   const std::string shapes = ShapesText(g);
   const Goal goal = GoalOf(profile, options);
-  const auto emit = [&](const Partition& partition, std::string_view what, Goal goal_of) -> Status {
+  const auto emit = [&](const Partition& partition, std::string_view what,
+                        Goal goal_of) -> Result<format::Program> {
     LowerOptions lower;
     if (options.progress) {
       lower.progress = [&](std::string_view step, int done, int total) {
         options.progress(Cat(shapes, " ", what, ": ", step), done, total);
       };
     }
-    NPUKIT_ASSIGN_OR_RETURN(
-        format::Program program,
-        NeedsSteps(g)
-            ? EmitStepProgram(g, partition, profile, devices, goal_of, lower, result.writer)
-            : EmitProgram(g, partition, profile, devices, lower, result.writer));
-    result.head.programs.push_back(std::move(program));
-    return OkStatus();
+    return NeedsSteps(g)
+               ? EmitStepProgram(g, partition, profile, devices, goal_of, lower, result.writer)
+               : EmitProgram(g, partition, profile, devices, lower, result.writer);
   };
   if (goal != Goal::kCpuOnly) {
     if (options.progress) options.progress(Cat(shapes, ": placing operators"), 0, 0);
     NPUKIT_ASSIGN_OR_RETURN(const Partition partition, MakePartition(g, profile, devices, goal));
     NPUKIT_RETURN_IF_ERROR(RefuseOffNpu(partition, options));
-    if (UsesNpu(partition, devices)) {
-      NPUKIT_RETURN_IF_ERROR(emit(partition, "NPU program", goal));
-    } else {  // the CPU's own program, with the reasons
-      const std::string remedy = ShapeRemedy(g);
-      result.warnings.push_back(
-          remedy.empty()
-              ? Cat(shapes, ": no operator is placed on the NPU of ", profile.name,
-                    "; npukit check says why")
-              : Cat(shapes,
-                    ": shapes are left open, so the CPU runs it and plans for each when it "
-                    "comes; the NPU of ",
-                    profile.name, " needs them now: give ", remedy));
-      return emit(partition, "CPU program", Goal::kCpuOnly);
+    NPUKIT_ASSIGN_OR_RETURN(format::Program program, emit(partition, "NPU program", goal));
+    const bool uses_npu = program.devices != "CPU";
+    result.head.programs.push_back(std::move(program));
+    if (!uses_npu) {  // the CPU's own program, with the reasons
+      result.warnings.push_back(WhyNotOnNpu(g, profile, shapes));
+      return OkStatus();
     }
   }
   if (!options.cpu_only_program && goal != Goal::kCpuOnly) return OkStatus();
   NPUKIT_ASSIGN_OR_RETURN(const Partition partition,
                           MakePartition(g, profile, devices, Goal::kCpuOnly));
-  return emit(partition, "CPU program", Goal::kCpuOnly);
+  NPUKIT_ASSIGN_OR_RETURN(format::Program program,
+                          emit(partition, "CPU program", Goal::kCpuOnly));
+  result.head.programs.push_back(std::move(program));
+  return OkStatus();
 }
 
 }  // namespace
