@@ -6,8 +6,6 @@
 namespace npukit::ir {
 namespace {
 
-using tensor::Type;
-
 Result<const Graph*> BodyOf(const Node& n, std::size_t i, std::string_view name) {
   if (i >= n.bodies.size() || n.bodies[i].first != name || !n.bodies[i].second)
     return InvalidArgument(Cat("expected a body ", name, ", found none"));
@@ -87,41 +85,6 @@ Status CheckControlForm(const Node& n) {
 Graph& OwnBody(std::shared_ptr<Graph>& body) {
   if (body.use_count() != 1) body = std::make_shared<Graph>(*body);
   return *body;
-}
-
-Type OfAnyShape(const Type& t) {
-  if (t.is_tensor()) return Type::Tensor(t.dtype, std::nullopt);
-  if (!t.element) return t;
-  return t.kind == Type::Kind::kSequence ? Type::Sequence(OfAnyShape(*t.element))
-                                         : Type::Optional(OfAnyShape(*t.element));
-}
-
-Result<Type> JoinTypes(const Type& a, const Type& b) {
-  if (a == b) return a;
-  // Nothing is known of one of them: it may have any shape.
-  if (a == Type{} || b == Type{}) return OfAnyShape(a == Type{} ? b : a);
-  const auto differ = [&] {
-    return InvalidArgument(Cat("expected one type, found ", a.ToString(), " and ", b.ToString()));
-  };
-  if (a.kind != b.kind) return differ();
-  if (!a.is_tensor()) {
-    if (!a.element || !b.element) return OfAnyShape(a.element ? a : b);
-    auto element = JoinTypes(*a.element, *b.element);
-    if (!element.ok()) return differ();
-    return a.kind == Type::Kind::kSequence ? Type::Sequence(std::move(element).value())
-                                           : Type::Optional(std::move(element).value());
-  }
-  Type out = a;
-  if (a.dtype == tensor::DType::kUndefined) out.dtype = b.dtype;
-  if (b.dtype != tensor::DType::kUndefined && b.dtype != out.dtype) return differ();
-  if (!a.shape || !b.shape || a.shape->rank() != b.shape->rank()) {
-    out.shape.reset();
-    return out;
-  }
-  for (std::size_t i = 0; i < out.shape->rank(); ++i) {
-    if (!(out.shape->dims[i] == b.shape->dims[i])) out.shape->dims[i] = tensor::Dim{};
-  }
-  return out;
 }
 
 }  // namespace npukit::ir

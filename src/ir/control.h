@@ -54,10 +54,4 @@ Status CheckControlForm(const Node& n);
 // The body, to be changed: copied before where another graph holds it too.
 Graph& OwnBody(std::shared_ptr<Graph>& body);
 
-// The same kind of value, sizes and ranks not known.
-tensor::Type OfAnyShape(const tensor::Type& t);
-// What is certain of a value that is one of two things. Sizes, ranks and element types that differ
-// become unknown. kInvalidArgument: a tensor and a sequence, or two known element types.
-Result<tensor::Type> JoinTypes(const tensor::Type& a, const tensor::Type& b);
-
 }  // namespace npukit::ir

@@ -10,10 +10,13 @@
 #include "base/text.h"
 #include "ir/control.h"
 #include "ir/node.h"
+#include "ops/kinds.h"
 
 namespace npukit::ir {
 namespace {
 
+using ops::JoinTypes;
+using ops::OfAnyShape;
 using tensor::DType;
 using tensor::Type;
 using tensor::Value;

@@ -5,6 +5,7 @@
 
 #include "base/env.h"
 #include "base/text.h"
+#include "ops/kinds.h"
 
 namespace npukit::testing {
 
@@ -112,6 +113,29 @@ Result<Value> Tensor(std::span<const std::string> words) {
   return v;
 }
 
+// A tensor as above; "seq(fp32[...]) fp32[1] 7 | fp32[2] 8 9"; "opt(fp32[1]) fp32[1] 7", without a
+// value an empty one.
+Result<Value> AnyValue(std::span<const std::string> words) {
+  if (words.empty() || !(words[0].starts_with("seq(") || words[0].starts_with("opt(")))
+    return Tensor(words);
+  NPUKIT_ASSIGN_OR_RETURN(const tensor::Type type, ops::ParseTypeText(words[0]));
+  words = words.subspan(1);
+  if (type.kind == tensor::Type::Kind::kOptional) {
+    if (words.empty()) return Value::Optional(*type.element, nullptr);
+    NPUKIT_ASSIGN_OR_RETURN(Value item, AnyValue(words));
+    return Value::Optional(*type.element, std::make_shared<Value>(std::move(item)));
+  }
+  std::vector<Value> items;
+  while (!words.empty()) {
+    const auto bar = std::find(words.begin(), words.end(), "|");
+    const auto length = static_cast<std::size_t>(bar - words.begin());
+    NPUKIT_ASSIGN_OR_RETURN(Value item, Tensor(words.first(length)));
+    items.push_back(std::move(item));
+    words = words.subspan(std::min(length + 1, words.size()));
+  }
+  return Value::Sequence(*type.element, std::move(items));
+}
+
 Tolerance DefaultTolerance(const OpCase& c) {
   if (c.outputs.empty()) return {};
   const bool moves = c.op->loop == ops::LoopShape::kMove || c.op->loop == ops::LoopShape::kShape ||
@@ -159,7 +183,7 @@ class Parser {
     } else if (key == "step") {
       return Step(words, &c);
     } else if (key == "in" || key == "out") {
-      NPUKIT_ASSIGN_OR_RETURN(Value v, Tensor(words));
+      NPUKIT_ASSIGN_OR_RETURN(Value v, AnyValue(words));
       (key == "in" ? c.inputs : c.outputs).push_back(std::move(v));
     } else if (key == "refused") {
       c.refused = rest;
@@ -227,6 +251,13 @@ class Parser {
   std::vector<std::size_t> stated_;  // cases with a tolerance of their own
 };
 
+// What a sequence or an optional holds.
+std::vector<Value> Items(const Value& v) {
+  if (!v.is_optional()) return v.items();
+  return v.optional_item() != nullptr ? std::vector<Value>{*v.optional_item()}
+                                      : std::vector<Value>();
+}
+
 bool Close(double got, double expected, Tolerance t) {
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got);
   if (std::isinf(expected) || std::isinf(got)) return got == expected;
@@ -258,6 +289,15 @@ Status SameValue(const Value& got, const Value& expected, Tolerance tolerance) {
   if (got.type() != expected.type()) {
     return InvalidArgument(
         Cat("expected ", expected.type().ToString(), ", found ", got.type().ToString()));
+  }
+  if (!got.is_tensor()) {
+    const std::vector<Value> a = Items(got);
+    const std::vector<Value> b = Items(expected);
+    if (a.size() != b.size())
+      return InvalidArgument(Cat("expected ", b.size(), " items, found ", a.size()));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      NPUKIT_RETURN_IF_ERROR(SameValue(a[i], b[i], tolerance).WithContext(Cat("item ", i)));
+    return OkStatus();
   }
   if (got.dtype() == DType::kString) {
     return got.strings() == expected.strings() ? OkStatus() : InvalidArgument("the strings differ");

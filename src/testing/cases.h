@@ -10,6 +10,9 @@
 //   fp32[2,2] 1 0 nan inf                  (or `refused <part of the message>`) within 1e-6 1e-5
 //   (optional: absolute and relative tolerance)
 //
+// Sequences: seq(fp32[...]) fp32[1] 7 | fp32[2] 8 9; optionals: opt(fp32[1]) fp32[1] 7, or
+// opt(fp32[1]) for an empty one. Types are written without spaces.
+//
 // A case ends at an empty line; `#` begins a comment. Strings are written without spaces.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "importers/onnx/source_op.h"
+#include "ir/inline.h"
 #include "ir/node.h"
 
 namespace npukit::importers::onnx {
@@ -33,9 +34,7 @@ bool IsSmall(const tensor::Type& t) {
 
 const Value* Emitter::Constant(std::size_t input) const {
   if (!has(input)) return nullptr;
-  const ir::ValueId id = op.inputs[input];
-  if (const Value* v = g_.constant(id)) return v;
-  return id < known_.size() && known_[id] ? &*known_[id] : nullptr;
+  return KnownValue(op.inputs[input]);
 }
 
 std::optional<std::size_t> Emitter::Rank(std::size_t input) const {
@@ -72,19 +71,30 @@ Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir:
   node.outputs = std::move(outputs);
   node.bodies = std::move(bodies);
   node.from = {op.from};
+  return Append(std::move(node));
+}
+
+Status Emitter::Append(ir::Node node) {
+  if (node.is_foreign()) {
+    g_.nodes.push_back(std::move(node));
+    return OkStatus();
+  }
   std::vector<const Value*> constants;
-  bool all_known = !def.control;
+  std::vector<Value> values;
+  bool all_known = !node.op->control;
   for (const ir::ValueId id : node.inputs) {
-    const Value* v = id == ir::kNoValue ? nullptr : g_.constant(id);
-    if (v == nullptr && id < known_.size() && known_[id]) v = &*known_[id];
+    const Value* v = id == ir::kNoValue ? nullptr : KnownValue(id);
     constants.push_back(v);
-    all_known = all_known && (id == ir::kNoValue || (v != nullptr && IsSmall(*v)));
+    values.push_back(v != nullptr ? *v : Value());
+    if (id == ir::kNoValue || (v != nullptr && IsSmall(*v))) continue;
+    // Of a value whose size is fixed, Shape and Size are known.
+    const bool sized = node.op->loop == ops::LoopShape::kShape && g_.value(id).type.is_static();
+    all_known = all_known && sized;
+    if (sized) values.back() = Value::Borrow(tensor::DType::kU8, g_.value(id).type.dims(), nullptr);
   }
   NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
   for (const ir::ValueId id : node.outputs) all_known = all_known && IsSmall(g_.value(id).type);
   if (all_known && TakeWork(node)) {
-    std::vector<Value> values;
-    for (const Value* v : constants) values.push_back(v ? *v : Value());
     if (auto results = ir::EvaluateNode(node, values); results.ok()) {
       known_.resize(std::max(known_.size(), g_.values.size()));
       for (std::size_t i = 0; i < results->size(); ++i)
@@ -96,6 +106,7 @@ Status Emitter::EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir:
 }
 
 bool Emitter::TakeWork(const ir::Node& node) {
+  if (node.op->loop == ops::LoopShape::kShape) return true;  // reads no elements
   const auto inputs = g_.InputTypes(node);
   const auto outputs = g_.OutputTypes(node);
   const ops::OpCost cost = ops::Cost(*node.op, node.attrs, node.epilogue, inputs, outputs);
@@ -109,6 +120,14 @@ bool Emitter::TakeWork(const ir::Node& node) {
   if (!(known_work_ + work <= kMaxKnownWork)) return false;
   known_work_ += work;
   return true;
+}
+
+Status Emitter::Splice(const ir::Graph& body, const std::vector<ir::ValueId>& inputs,
+                       const std::vector<ir::ValueId>& outputs) {
+  std::vector<ir::Node> nodes =
+      ir::CopyNodes(g_, body, inputs, outputs, Cat(op.name, "/"), {op.from});
+  for (ir::Node& n : nodes) NPUKIT_RETURN_IF_ERROR(Append(std::move(n)));
+  return OkStatus();
 }
 
 Result<ir::ValueId> Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs,

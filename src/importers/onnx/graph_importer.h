@@ -21,9 +21,32 @@ struct ModelContext {
   TensorReader tensors;
   ImportLimits limits;
   std::unordered_map<std::string, std::int64_t> opsets;  // by domain; "" is ONNX's own
-  std::unordered_set<std::string> functions;             // "domain:name" of local functions
-  std::unordered_set<std::string_view> read;             // names that some node or output reads
-  std::uint64_t nodes = 0;                               // seen so far, nested ones too
+  // Local functions by FunctionKey. They go before operators of the same name.
+  std::unordered_map<std::string, const pb::FunctionProto*> functions;
+  std::unordered_set<std::string_view> read;  // names that some node or output reads
+  std::uint64_t nodes = 0;                    // seen so far, nested and expanded ones too
+  std::uint64_t expanded = 0;                 // of local functions, once for each call
+};
+
+std::string FunctionKey(const std::string& domain, const std::string& name,
+                        const std::string& overload);
+
+// A call of a local function: what its nodes see of their caller. The model's own graph has none.
+struct Call {
+  const Call* caller = nullptr;
+  std::string key;
+  std::unordered_map<std::string, std::int64_t> opsets;
+  std::unordered_map<std::string, const pb::AttributeProto*> attrs;  // given, else the default
+};
+
+// The node's name, or one made of its operator and its place in the file.
+std::string NodeName(const pb::NodeProto& node, std::uint32_t index);
+
+// What a call gives for one input of the function.
+struct Argument {
+  ir::ValueId id = ir::kNoValue;  // in the caller's graph
+  tensor::Type type;
+  const tensor::Value* known = nullptr;
 };
 
 // One graph. A nested one finds names in its parents: a constant is shared, any other value becomes
@@ -31,22 +54,33 @@ struct ModelContext {
 // owns the body reads it visibly.
 class GraphImporter {
  public:
-  GraphImporter(ModelContext& model, GraphImporter* parent, int depth)
-      : model_(model), parent_(parent), depth_(depth), emitter_(g_) {}
+  GraphImporter(ModelContext& model, GraphImporter* parent, int depth, const Call* call)
+      : model_(model), parent_(parent), depth_(depth), call_(call), emitter_(g_) {}
 
   Result<ir::Graph> Import(const pb::GraphProto& graph);
+  // The function as a graph of its outputs number `wanted`. Known arguments become constants,
+  // absent ones absent values; the rest are the graph's inputs, in order.
+  Result<ir::Graph> ImportFunction(const pb::FunctionProto& f,
+                                   const std::vector<Argument>& arguments,
+                                   const std::vector<int>& wanted);
   const std::vector<ir::ValueId>& captures() const {
     return captures_;
   }  // ids in the parent's graph
 
  private:
   Status At(const Status& s, const std::string& where) const;
-  Status ReadDeclaredTypes(const pb::GraphProto& graph);
+  using ValueInfos = google::protobuf::RepeatedPtrField<pb::ValueInfoProto>;
+  using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
+  Status ReadDeclaredTypes(const ValueInfos& infos);
   Status ImportInputs(const pb::GraphProto& graph);
   Status ImportInitializers(const pb::GraphProto& graph);
+  Status ImportNodes(const Nodes& nodes);
   Status ImportNode(const pb::NodeProto& node, std::uint32_t index);
-  Status ImportAttribute(const pb::AttributeProto& a, SourceOp* op,
-                         std::vector<ir::ValueId>* captured);
+  Status ImportAttribute(const pb::AttributeProto& a, SourceOp* op);
+  // The attribute itself, or the caller's that it refers to; null when that was not given.
+  Result<const pb::AttributeProto*> Referred(const pb::AttributeProto& a) const;
+  Status ExpandCall(const pb::NodeProto& node, const pb::FunctionProto& f, std::string key);
+  Result<std::int64_t> Opset(const std::string& domain) const;
   Status ImportOutputs(const pb::GraphProto& graph);
   Result<ir::ValueId> Define(const std::string& name, const tensor::Type* type);
   Result<ir::ValueId> Resolve(const std::string& name);
@@ -56,6 +90,7 @@ class GraphImporter {
   ModelContext& model_;
   GraphImporter* parent_;
   int depth_;
+  const Call* call_;
   ir::Graph g_;
   Emitter emitter_;
   std::unordered_map<std::string, ir::ValueId> ids_;

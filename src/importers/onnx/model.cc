@@ -51,17 +51,33 @@ class Pieces final : public google::protobuf::io::ZeroCopyInputStream {
   std::size_t piece_ = 0;  // where the last piece began
 };
 
-void CollectReads(const pb::GraphProto& graph, std::unordered_set<std::string_view>* read,
+using Names = std::unordered_set<std::string_view>;
+
+void CollectReads(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, Names* read,
                   int depth) {
   if (depth < 0) return;
-  for (const auto& node : graph.node()) {
+  const auto body = [&](const pb::GraphProto& g) {
+    CollectReads(g.node(), read, depth - 1);
+    for (const auto& output : g.output()) read->insert(output.name());
+  };
+  for (const auto& node : nodes) {
     for (const std::string& name : node.input()) read->insert(name);
     for (const auto& a : node.attribute()) {
-      if (a.has_g()) CollectReads(a.g(), read, depth - 1);
-      for (const auto& g : a.graphs()) CollectReads(g, read, depth - 1);
+      if (a.has_g()) body(a.g());
+      for (const auto& g : a.graphs()) body(g);
     }
   }
-  for (const auto& output : graph.output()) read->insert(output.name());
+}
+
+Status CollectFunctions(const pb::ModelProto& model, ModelContext* context) {
+  for (const auto& f : model.functions()) {
+    const std::string key = FunctionKey(f.domain(), f.name(), f.overload());
+    if (!context->functions.emplace(key, &f).second)
+      return DataCorrupt(Cat("the function ", Printable(key), " is given twice"));
+    CollectReads(f.node(), &context->read, context->limits.max_nesting);
+    for (const std::string& name : f.output()) context->read.insert(name);
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -97,7 +113,7 @@ Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const 
   NPUKIT_ASSIGN_OR_RETURN(const std::shared_ptr<const pb::ModelProto> model,
                           ParseModel(bytes, limits));
   ModelContext context{
-      TensorReader(env, folder, model, options.structure_only), limits, {}, {}, {}, 0};
+      TensorReader(env, folder, model, options.structure_only), limits, {}, {}, {}};
   std::vector<std::pair<std::string, std::string>> metadata;
   const auto note = [&](std::string key, std::string value) {
     if (!value.empty()) metadata.emplace_back(std::move(key), std::move(value));
@@ -116,10 +132,10 @@ Result<ir::Graph> ImportModel(Env& env, std::span<const std::byte> bytes, const 
   // Files before IR version 3 had no list of opsets: they are of the first.
   if (model->opset_import_size() == 0 && model->ir_version() < 3) context.opsets[""] = 1;
   for (const auto& p : model->metadata_props()) metadata.emplace_back(p.key(), p.value());
-  for (const auto& f : model->functions())
-    context.functions.insert(Cat(NormalDomain(f.domain()), ":", f.name()));
-  CollectReads(model->graph(), &context.read, limits.max_nesting);
-  GraphImporter importer(context, nullptr, 0);
+  CollectReads(model->graph().node(), &context.read, limits.max_nesting);
+  for (const auto& output : model->graph().output()) context.read.insert(output.name());
+  NPUKIT_RETURN_IF_ERROR(CollectFunctions(*model, &context));
+  GraphImporter importer(context, nullptr, 0, nullptr);
   NPUKIT_ASSIGN_OR_RETURN(ir::Graph graph, importer.Import(model->graph()));
   graph.metadata = std::move(metadata);
   return graph;

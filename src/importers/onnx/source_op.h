@@ -28,6 +28,7 @@ struct SourceOp {
   std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>> bodies;
   // What the bodies read of this graph, body after body: each body's last inputs stand for its own.
   std::vector<ir::ValueId> captures;
+  std::vector<std::size_t> captured;  // how many of them are of each body
   // "Conv", "com.microsoft:FusedMatMul": as OpDef::foreign spells it.
   std::string key() const { return domain.empty() ? op : domain + ":" + op; }
 };
@@ -82,6 +83,14 @@ class Emitter {
   using Bodies = std::vector<std::pair<std::string, std::shared_ptr<ir::Graph>>>;
   Status EmitAll(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
                  std::vector<ir::ValueId> outputs, Bodies bodies = {});
+  // Nodes of a graph whose inputs are `inputs` and whose results are `outputs`, in place of `op`.
+  Status Splice(const ir::Graph& body, const std::vector<ir::ValueId>& inputs,
+                const std::vector<ir::ValueId>& outputs);
+  // A value worked out on the way, null when not known.
+  const tensor::Value* KnownValue(ir::ValueId id) const {
+    if (const tensor::Value* v = g_.constant(id)) return v;
+    return id < known_.size() && known_[id] ? &*known_[id] : nullptr;
+  }
   // The node's first output is this constant.
   void SetConstant(tensor::Value v);
   // `op` as a node of its own, kept for what it is.
@@ -89,6 +98,7 @@ class Emitter {
 
  private:
   bool TakeWork(const ir::Node& node);  // false: too much was worked out already
+  Status Append(ir::Node node);
 
   ir::Graph& g_;
   std::vector<std::optional<tensor::Value>> known_;  // by ValueId

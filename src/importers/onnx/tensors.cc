@@ -7,6 +7,7 @@
 
 #include "base/kept_bytes.h"
 #include "base/text.h"
+#include "ops/rules.h"
 
 namespace npukit::importers::onnx {
 
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::uint64_t kCopyBelow =
     4096;  // bytes; so that a handful of numbers does not keep a model in memory
+
+constexpr std::uint64_t kMaxSparseBytes =
+    std::uint64_t{128} << 20;  // all of a model: a few bytes of file may claim any shape
 
 constexpr std::uint64_t kReadBelow =
     64;  // limits, scales and the like are read even from a model that is only looked at
@@ -186,6 +190,47 @@ Result<Value> TensorReader::Read(const pb::TensorProto& t) {
                            " elements, found data for ", TypedCount(t)));
   }
   return FromTypedFields(t, *dtype, dims, *count);
+}
+
+Result<Value> TensorReader::ReadSparse(const pb::SparseTensorProto& t) {
+  NPUKIT_ASSIGN_OR_RETURN(const Value values, Read(t.values()));
+  NPUKIT_ASSIGN_OR_RETURN(const Value indices, Read(t.indices()));
+  const Dims dims(t.dims().begin(), t.dims().end());
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  if (rank > kMaxRank) return ResourceExhausted(Cat("rank ", rank, ", the limit is ", kMaxRank));
+  const auto count = tensor::ElementCount(dims);  // no negative size either
+  const auto bytes = count
+                         ? tensor::StorageBytes(values.dtype(), static_cast<std::uint64_t>(*count))
+                         : std::nullopt;
+  if (!bytes || *bytes > kMaxSparseBytes - std::min(sparse_bytes_, kMaxSparseBytes)) {
+    return ResourceExhausted(Cat("sparse tensors that make more than ", kMaxSparseBytes >> 20,
+                                 " MiB: store them as dense tensors"));
+  }
+  sparse_bytes_ += *bytes;
+  const std::int64_t n = values.count();
+  const bool linear = indices.dims().size() == 1;
+  const Dims expected = linear ? Dims{n} : Dims{n, rank};
+  if (indices.dtype() != DType::kI64 || values.dims().size() != 1 || indices.dims() != expected ||
+      values.dtype() == DType::kString) {
+    return DataCorrupt(Cat("a sparse tensor of ", values.type().ToString(), " at ",
+                           indices.type().ToString(), ": expected a list of numbers, and int64[", n,
+                           "] or int64[", n, ", ", rank, "]"));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(Value dense, Value::Allocate(values.dtype(), dims));
+  if (dense.byte_size() > 0) std::memset(dense.mutable_data(), 0, dense.byte_size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t at = linear ? tensor::ElementAsInt64(indices, i) : 0;
+    bool inside = at >= 0 && at < *count;
+    for (std::int64_t d = 0; !linear && d < rank; ++d) {
+      const std::int64_t size = dims[static_cast<std::size_t>(d)];
+      const std::int64_t k = tensor::ElementAsInt64(indices, i * rank + d);
+      inside = inside && k >= 0 && k < size;
+      at = inside ? at * size + k : 0;
+    }
+    if (!inside) return DataCorrupt(Cat("the place of sparse value ", i, " is outside its tensor"));
+    ops::CopyElement(dense, at, values, i);
+  }
+  return dense;
 }
 
 Result<std::shared_ptr<MappedFile>> TensorReader::OpenExternal(const std::string& location) {

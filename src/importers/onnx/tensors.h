@@ -33,6 +33,8 @@ class TensorReader {
   // kDataCorrupt: fewer or more bytes than the shape needs. kInvalidArgument: external data outside
   // the folder.
   Result<tensor::Value> Read(const pb::TensorProto& t);
+  // As a dense tensor, zero where the file gives nothing.
+  Result<tensor::Value> ReadSparse(const pb::SparseTensorProto& t);
 
  private:
   Result<tensor::Value> ReadExternal(const pb::TensorProto& t, tensor::DType dtype,
@@ -44,6 +46,7 @@ class TensorReader {
   std::shared_ptr<const pb::ModelProto> model_;
   bool structure_only_;
   std::map<std::string, std::shared_ptr<MappedFile>> files_;
+  std::uint64_t sparse_bytes_ = 0;  // made of sparse tensors so far
 };
 
 // kUnsupported for maps, sparse tensors and opaque types. A type without rank has no shape; a type

@@ -15,6 +15,8 @@ Result<Outcome> ImportConstant(Emitter& e) {
   }
   if (a.Find("value")) {
     e.SetConstant(*a.Tensor("value"));
+  } else if (a.Find("sparse_value")) {  // dense by now
+    e.SetConstant(*a.Tensor("sparse_value"));
   } else if (a.Find("value_float")) {
     e.SetConstant(Value::Scalar(a.Float("value_float")));
   } else if (a.Find("value_int")) {
