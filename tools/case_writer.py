@@ -33,9 +33,20 @@ def number(x):
     return text[:-2] if text.endswith(".0") else text
 
 
+class Kind:
+    """A sequence or an optional of the given type, such as "seq(fp32[...])", with its items."""
+    def __init__(self, type_text, *items):
+        self.type_text, self.items = type_text, items
+
+    def __str__(self):
+        return " ".join([self.type_text] + [" | ".join(tensor(v) for v in self.items)] * bool(self.items))
+
+
 def tensor(a):
     if a is None:
         return "-"
+    if isinstance(a, Kind):
+        return str(a)
     a = np.asarray(a)
     if a.dtype.kind in "OSU":
         name, values = "string", [str(v) for v in a.flatten()]

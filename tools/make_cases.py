@@ -13,6 +13,7 @@ import sys
 import index_cases
 import attention_cases
 import microsoft_cases
+import kind_cases
 import network_cases
 import nn_cases
 import number_cases
@@ -448,6 +449,7 @@ def main():
     algebra()
     network_cases.write()
     number_cases.write()
+    kind_cases.write()
     nn_cases.write()
     index_cases.write()
     quant_cases.write()

@@ -16,7 +16,8 @@ Status CheckInput(const ir::ValueInfo& info, const tensor::Value& v) {
                                v.present() ? v.type().ToString() : std::string("nothing")));
   };
   if (!v.present()) return wrong();
-  if (!info.type.is_tensor()) return v.is_tensor() ? wrong() : OkStatus();
+  if (info.type.kind == tensor::Type::Kind::kOptional) return OkStatus();  // or what it may hold
+  if (!info.type.is_tensor()) return v.is_sequence() ? OkStatus() : wrong();
   if (!v.is_tensor()) return wrong();
   if (info.type.dtype != tensor::DType::kUndefined && v.dtype() != info.type.dtype) return wrong();
   if (!info.type.shape) return OkStatus();

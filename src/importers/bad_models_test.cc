@@ -172,7 +172,7 @@ TEST(BadModel, NamesThePlaceExpectedAndFound) {
        "strings cannot be raw data"},
       {"sparse",
        [&](auto& b) { b.graph().add_sparse_initializer()->mutable_values()->set_name("sp"); },
-       "sparse initializer sp"},
+       "initializer sp: element type 0 is not known"},
       {"no opset", [&](auto& b) { b.model.clear_opset_import(); }, "the model names no opset"},
       {"opset 0", [&](auto& b) { b.model.mutable_opset_import(0)->set_version(0); },
        "opset 0 of domain"},

@@ -255,12 +255,6 @@ TEST(Import, SaysWhyANodeStaysForeign) {
   domain.last().set_domain("com.example");
   EXPECT_EQ(WhyForeign(domain), "operator of the domain com.example");
 
-  ModelBuilder function = domain;
-  auto* f = function.model.add_functions();
-  f->set_name("Relu");
-  f->set_domain("com.example");
-  EXPECT_EQ(WhyForeign(function), "a local function of the model; functions are not expanded");
-
   ModelBuilder axes;
   axes.Input("x", "1,2").Input("a", "1", T::INT64).Node("Squeeze", {"x", "a"}, {"y"}).Output("y");
   EXPECT_EQ(WhyForeign(axes), "axes is not a constant");

@@ -138,6 +138,23 @@ void Answer(const OpDef& def, const Attrs& attrs, const std::vector<Value>& inpu
   }
 }
 
+// The value alone, in a sequence or in an optional; or one of these without it.
+Value AnyKind(Source& r, Value v) {
+  const auto type = v.type();
+  switch (r.Below(6)) {
+    case 0:
+      return Value::Sequence(type, {});
+    case 1:
+      return Value::Sequence(type, {v, v, v});
+    case 2:
+      return Value::Optional(type, nullptr);
+    case 3:
+      return Value::Optional(type, std::make_shared<Value>(std::move(v)));
+    default:
+      return v;
+  }
+}
+
 class Hostile : public ::testing::TestWithParam<const OpDef*> {};
 
 TEST_P(Hostile, AnyInputIsAnswered) {
@@ -180,6 +197,8 @@ TEST_P(Hostile, AnyInputIsAnswered) {
       // Often the same shape again, so that many rounds get past the first check.
       const bool again = i > 0 && r.Below(3) == 0;
       inputs.push_back(again ? inputs.back() : AnyValue(r, i));
+      if (def.any_kind && !again && inputs.back().present())
+        inputs.back() = AnyKind(r, inputs.back());
     }
     Answer(def, attrs, inputs, &answered);
   }

@@ -76,7 +76,14 @@ Result<Type> JoinTypes(const Type& a, const Type& b) {
   const auto differ = [&] {
     return InvalidArgument(Cat("expected one type, found ", a.ToString(), " and ", b.ToString()));
   };
-  if (a.kind != b.kind) return differ();
+  if (a.kind != b.kind) {
+    // A value stands for a full optional: a loop may begin with none and go on with the value.
+    const bool first = a.kind == Type::Kind::kOptional;
+    if (!first && b.kind != Type::Kind::kOptional) return differ();
+    const Type& optional = first ? a : b;
+    auto element = JoinTypes(optional.element ? *optional.element : Type{}, first ? b : a);
+    return element.ok() ? Result<Type>(Type::Optional(*element)) : differ();
+  }
   if (!a.is_tensor()) {
     if (!a.element || !b.element) return OfAnyShape(a.element ? a : b);
     auto element = JoinTypes(*a.element, *b.element);
@@ -84,17 +91,15 @@ Result<Type> JoinTypes(const Type& a, const Type& b) {
     return a.kind == Type::Kind::kSequence ? Type::Sequence(std::move(element).value())
                                            : Type::Optional(std::move(element).value());
   }
-  Type out = a;
-  if (a.dtype == DType::kUndefined) out.dtype = b.dtype;
-  if (b.dtype != DType::kUndefined && b.dtype != out.dtype) return differ();
-  if (!a.shape || !b.shape || a.shape->rank() != b.shape->rank()) {
-    out.shape.reset();
-    return out;
+  const DType dtype = a.dtype == DType::kUndefined ? b.dtype : a.dtype;
+  if (b.dtype != DType::kUndefined && b.dtype != dtype) return differ();
+  if (!a.shape || !b.shape || a.shape->rank() != b.shape->rank())
+    return Type::Tensor(dtype, std::nullopt);
+  tensor::Shape shape = *a.shape;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (!(shape.dims[i] == b.shape->dims[i])) shape.dims[i] = Dim{};
   }
-  for (std::size_t i = 0; i < out.shape->rank(); ++i) {
-    if (!(out.shape->dims[i] == b.shape->dims[i])) out.shape->dims[i] = Dim{};
-  }
-  return out;
+  return Type::Tensor(dtype, std::move(shape));
 }
 
 std::string TypeText(const Type& t) {

@@ -14,7 +14,8 @@ namespace npukit::ops {
 // The same kind of value, sizes and ranks not known.
 tensor::Type OfAnyShape(const tensor::Type& t);
 // What is certain of a value that is one of two things. Sizes, ranks and element types that differ
-// become unknown. kInvalidArgument: a tensor and a sequence, or two known element types.
+// become unknown; an optional and what it may hold are an optional. kInvalidArgument: a tensor and
+// a sequence, or two known element types.
 Result<tensor::Type> JoinTypes(const tensor::Type& a, const tensor::Type& b);
 
 // "fp32[2,?]", "fp32[...]", "seq(int64[...])", "opt(seq(string[]))"; named sizes read as unknown.

@@ -63,27 +63,27 @@ Status Infer(InferContext& c) {
           Cat("input 1 is ", s.ToString(), ", expected int64 or int32: one size or a list"));
     }
   }
-  Type element = Type::Tensor(x.dtype, std::nullopt);
-  if (x.shape) {
-    NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis,
-                            NormalAxis(c.attrs.Int("axis", 0), x.shape->rank()));
-    element.shape = x.shape;
-    Dim& d = element.shape->dims[axis];
-    const Dim whole = d;
-    d = Dim{};
-    const Value* split = listed ? c.constants[1] : nullptr;
-    if (!listed) {
-      d = Dim::Of(1);
-      if (c.attrs.Int("keepdims", 1) == 0)
-        element.shape->dims.erase(element.shape->dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    } else if (split != nullptr && whole.known()) {
-      NPUKIT_ASSIGN_OR_RETURN(const auto sizes, Sizes(split, whole.value));
-      const bool same =
-          std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t s) { return s == sizes[0]; });
-      if (!sizes.empty() && same) d = Dim::Of(sizes[0]);
-    }
+  if (!x.shape) {
+    c.outputs[0] = Type::Sequence(Type::Tensor(x.dtype, std::nullopt));
+    return OkStatus();
   }
-  c.outputs[0] = Type::Sequence(std::move(element));
+  NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis,
+                          NormalAxis(c.attrs.Int("axis", 0), x.shape->rank()));
+  std::vector<Dim> dims = x.shape->dims;
+  const Dim whole = dims[axis];
+  dims[axis] = Dim{};
+  const Value* split = listed ? c.constants[1] : nullptr;
+  if (!listed) {
+    dims[axis] = Dim::Of(1);
+    if (c.attrs.Int("keepdims", 1) == 0)
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  } else if (split != nullptr && whole.known()) {
+    NPUKIT_ASSIGN_OR_RETURN(const auto sizes, Sizes(split, whole.value));
+    const bool same =
+        std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return n == sizes[0]; });
+    if (!sizes.empty() && same) dims[axis] = Dim::Of(sizes[0]);
+  }
+  c.outputs[0] = Type::Sequence(Type::Tensor(x.dtype, tensor::Shape(std::move(dims))));
   return OkStatus();
 }
 

@@ -137,7 +137,7 @@ void RunCase(const Case& c) {
 
   ir::Graph g = *before;
   int changes = 0;
-  Status s = pass->run(g, target::Profile{}, &changes);
+  Status s = RunPass(*pass, g, target::Profile{}, &changes);
   ASSERT_TRUE(s.ok()) << s.message();
   s = ir::InferTypes(g);
   ASSERT_TRUE(s.ok()) << s.message();

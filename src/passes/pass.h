@@ -17,9 +17,13 @@ struct PassDef {
   std::string_view name;  // a verb: "fold_constants"
   std::string_view summary;
   Status (*run)(ir::Graph& g, const target::Profile& profile, int* changes);
+  bool in_bodies = false;  // runs in the bodies of control flow too
 };
 
 std::vector<PassDef> AllPasses();  // in order
+
+// One pass, in bodies too where it says so.
+Status RunPass(const PassDef& p, ir::Graph& g, const target::Profile& profile, int* changes);
 
 struct PassReport {
   std::string name;

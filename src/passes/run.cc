@@ -3,6 +3,8 @@
 
 #include "base/kept_bytes.h"
 #include "base/text.h"
+#include "ir/control.h"
+#include "ir/node.h"
 #include "passes/list.h"
 
 namespace npukit::passes {
@@ -13,6 +15,19 @@ std::vector<PassDef> AllPasses() {
 #include "passes/passes.inc"
 #undef PASS
   };
+}
+
+Status RunPass(const PassDef& p, ir::Graph& g, const target::Profile& profile, int* changes) {
+  NPUKIT_RETURN_IF_ERROR(p.run(g, profile, changes));
+  if (!p.in_bodies) return OkStatus();
+  for (ir::Node& n : g.nodes) {
+    if (n.is_foreign() || !n.op->control) continue;
+    for (auto& [name, body] : n.bodies) {
+      if (const Status s = RunPass(p, ir::OwnBody(body), profile, changes); !s.ok())
+        return s.WithContext(Cat(ir::Describe(n), ": body ", name));
+    }
+  }
+  return OkStatus();
 }
 
 Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions& options,
@@ -30,7 +45,7 @@ Status RunPasses(ir::Graph& g, const target::Profile& profile, const RunOptions&
     if (std::find(options.skip.begin(), options.skip.end(), p.name) != options.skip.end()) continue;
     const auto start = std::chrono::steady_clock::now();
     int changes = 0;
-    Status s = p.run(g, profile, &changes);
+    Status s = RunPass(p, g, profile, &changes);
     if (s.ok()) s = ir::InferTypes(g);
     if (s.ok()) s = ir::Verify(g);
     if (!s.ok()) return s.WithContext(Cat("pass ", p.name));

@@ -242,5 +242,6 @@ namespace npukit::pass {
 constinit const passes::PassDef simplify = {
     .name = "simplify",
     .summary = "remove what changes nothing, merge movements",
-    .run = passes::Run};
+    .run = passes::Run,
+    .in_bodies = true};
 }  // namespace npukit::pass

@@ -67,12 +67,11 @@ Status GraphImporter::ExpandCall(const pb::NodeProto& node, const pb::FunctionPr
                                  std::string key) {
   Call call;
   call.caller = call_;
-  int depth = depth_;
-  for (const Call* c = call_; c != nullptr; c = c->caller, ++depth) {
+  for (const Call* c = call_; c != nullptr; c = c->caller) {
     if (c->key == key)
       return DataCorrupt(Cat("the function calls itself, without an end: ", Chain(call_, key)));
   }
-  if (depth >= model_.limits.max_nesting) {
+  if (depth_ >= model_.limits.max_nesting) {
     return ResourceExhausted(
         Cat("functions and graphs nested deeper than ", model_.limits.max_nesting));
   }
