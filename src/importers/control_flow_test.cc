@@ -11,6 +11,7 @@ namespace {
 using tensor::DType;
 using tensor::Value;
 using T = pb::TensorProto;
+using Ints = std::vector<std::int64_t>;
 
 Value Floats(const std::vector<float>& v) {
   return Value::FromVector(DType::kF32, {static_cast<std::int64_t>(v.size())}, v);
@@ -18,8 +19,8 @@ Value Floats(const std::vector<float>& v) {
 Value Bool(bool b) { return Value::FromVector(DType::kBool, {}, std::vector<std::uint8_t>{b}); }
 
 // Runs the model; prints each output as "fp32[2]: 1 2".
-std::string Run(const ModelBuilder& b, const std::vector<Value>& inputs,
-                const eval::InterpretOptions& options = {}) {
+std::string Answer(const ModelBuilder& b, const std::vector<Value>& inputs,
+                   const eval::InterpretOptions& options = {}) {
   const auto m = b.Import();
   if (!m.ok()) return m.status().message();
   const auto out = eval::Interpret(m->graph, inputs, {}, options);
@@ -65,8 +66,8 @@ ModelBuilder Choice() {
 }
 
 TEST(ControlFlow, IfTakesTheBranchOfItsCondition) {
-  EXPECT_EQ(Run(Choice(), {Bool(true), Floats({1, 2})}), "fp32[2] 2 4");
-  EXPECT_EQ(Run(Choice(), {Bool(false), Floats({1, 2})}), "fp32[2] 10 20");
+  EXPECT_EQ(Answer(Choice(), {Bool(true), Floats({1, 2})}), "fp32[2] 2 4");
+  EXPECT_EQ(Answer(Choice(), {Bool(false), Floats({1, 2})}), "fp32[2] 10 20");
   EXPECT_TRUE(Holds(Choice(), op::if_else));
 }
 
@@ -78,7 +79,7 @@ TEST(ControlFlow, AKnownConditionLeavesItsBranchAlone) {
   Body(b, "then_branch", One("Add", {"x", "x"}));
   Body(b, "else_branch", One("Squeeze", {"x"}));
   EXPECT_FALSE(Holds(b, op::if_else));
-  EXPECT_EQ(Run(b, {Floats({1, 2})}), "fp32[2] 2 4");
+  EXPECT_EQ(Answer(b, {Floats({1, 2})}), "fp32[2] 2 4");
 }
 
 TEST(ControlFlow, ABranchMayHandOnWhatItReadsAndConstants) {
@@ -98,7 +99,7 @@ TEST(ControlFlow, ABranchMayHandOnWhatItReadsAndConstants) {
     b.Node("If", {known ? "t" : "c"}, {"y", "z"}).Output("y").Output("z");
     Body(b, "then_branch", then_branch);
     Body(b, "else_branch", else_branch);
-    EXPECT_EQ(Run(b, {Bool(true), Floats({1, 2})}), "fp32[2] 1 2; fp32[1] 7");
+    EXPECT_EQ(Answer(b, {Bool(true), Floats({1, 2})}), "fp32[2] 1 2; fp32[1] 7");
   }
 }
 
@@ -119,13 +120,13 @@ ModelBuilder Doubling(const std::string& trips, const std::string& cond) {
 
 TEST(ControlFlow, LoopCarriesScansAndStops) {
   const auto run = [](std::int64_t m, bool c) {
-    return Run(Doubling("m", "c"), {Value::ScalarI64(m), Bool(c), Floats({1})});
+    return Answer(Doubling("m", "c"), {Value::ScalarI64(m), Bool(c), Floats({1})});
   };
   EXPECT_EQ(run(2, true), "fp32[1] 4; fp32[2, 1] 2 4");
   EXPECT_EQ(run(99, true), "fp32[1] 8; fp32[3, 1] 2 4 8");
   EXPECT_EQ(run(99, false), "fp32[1] 1; fp32[0, 1]");
   EXPECT_EQ(run(-1, true), "fp32[1] 1; fp32[0, 1]");
-  EXPECT_EQ(Run(Doubling("", ""), {Value::ScalarI64(0), Bool(false), Floats({1})}),
+  EXPECT_EQ(Answer(Doubling("", ""), {Value::ScalarI64(0), Bool(false), Floats({1})}),
             "fp32[1] 8; fp32[3, 1] 2 4 8");
 }
 
@@ -138,7 +139,7 @@ TEST(ControlFlow, ALoopMayChangeSizes) {
   ModelBuilder b;
   b.Input("x", "1").Ints("m", {3}).Node("Loop", {"m", "", "x"}, {"y"}).Output("y");
   Body(b, "body", body);
-  EXPECT_EQ(Run(b, {Floats({7})}), "fp32[4] 7 0 1 2");
+  EXPECT_EQ(Answer(b, {Floats({7})}), "fp32[4] 7 0 1 2");
   EXPECT_EQ(b.Import()->graph.value(b.Import()->graph.outputs[0]).type.ToString(), "fp32[?]");
 }
 
@@ -150,7 +151,7 @@ TEST(ControlFlow, EndlessLoopsEndAtTheLimit) {
   b.Input("x", "1").Node("Loop", {"", "", "x"}, {"y"}).Output("y");
   b.last().set_name("spin");
   Body(b, "body", body);
-  EXPECT_EQ(Run(b, {Floats({1})}, {.max_iterations = 100}),
+  EXPECT_EQ(Answer(b, {Floats({1})}, {.max_iterations = 100}),
             "node spin (loop): the loops of this run make more than 100 iterations; if that is "
             "meant, raise max_iterations");
 }
@@ -162,13 +163,13 @@ TEST(ControlFlow, ScanHasDirectionsAndAxes) {
   ModelBuilder b;
   b.Input("s", "2").Input("x", "2,3");
   b.Node("Scan", {"s", "x"}, {"last", "sums"}).Output("last").Output("sums");
-  b.Attr("num_scan_inputs", std::int64_t{1}).Attr("scan_input_axes", {1});
-  b.Attr("scan_input_directions", {1}).Attr("scan_output_axes", {-1});
-  b.Attr("scan_output_directions", {1});
+  b.Attr("num_scan_inputs", std::int64_t{1}).Attr("scan_input_axes", Ints{1});
+  b.Attr("scan_input_directions", Ints{1}).Attr("scan_output_axes", Ints{-1});
+  b.Attr("scan_output_directions", Ints{1});
   Body(b, "body", body);
   const Value x = Value::FromVector(DType::kF32, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
   // Columns from the back: [3 6], [5 11], [6 15]; written from the back, each a column again.
-  EXPECT_EQ(Run(b, {Floats({0, 0}), x}), "fp32[2] 6 15; fp32[2, 3] 6 5 3 15 11 6");
+  EXPECT_EQ(Answer(b, {Floats({0, 0}), x}), "fp32[2] 6 15; fp32[2, 3] 6 5 3 15 11 6");
 }
 
 TEST(ControlFlow, SequenceMapMakesSequences) {
@@ -180,7 +181,7 @@ TEST(ControlFlow, SequenceMapMakesSequences) {
   Body(b, "body", body);
   b.Ints("one", {1}).Node("SequenceAt", {"m", "one"}, {"z"}).Node("SequenceLength", {"m"}, {"n"});
   b.Output("z").Output("n");
-  EXPECT_EQ(Run(b, {Floats({1, 2}), Floats({3, 4, 5}), Floats({10})}),
+  EXPECT_EQ(Answer(b, {Floats({1, 2}), Floats({3, 4, 5}), Floats({10})}),
             "fp32[3] 13 14 15; int64[] 2");
 }
 
@@ -191,7 +192,7 @@ TEST(ControlFlow, OptionalsKeepTheirType) {
   ModelBuilder::SetType(tp->mutable_sequence_type()->mutable_elem_type(), T::FLOAT, "-");
   b.Node("OptionalHasElement", {"o"}, {"h"}).Node("Optional", {"x"}, {"p"});
   b.Node("OptionalGetElement", {"p"}, {"y"}).Output("h").Output("y");
-  EXPECT_EQ(Run(b, {Floats({1, 2})}), "bool[] 0; fp32[2] 1 2");
+  EXPECT_EQ(Answer(b, {Floats({1, 2})}), "bool[] 0; fp32[2] 1 2");
 }
 
 TEST(ControlFlow, SparseInitializersBecomeDense) {
@@ -206,12 +207,12 @@ TEST(ControlFlow, SparseInitializersBecomeDense) {
   t->add_dims(2);
   t->add_dims(2);
   b.Input("x", "1").Node("Add", {"x", "k"}, {"y"}).Output("y");
-  EXPECT_EQ(Run(b, {Floats({0})}), "fp32[2, 2] 0 5 6 0");
+  EXPECT_EQ(Answer(b, {Floats({0})}), "fp32[2, 2] 0 5 6 0");
   t->mutable_indices()->set_int64_data(3, 2);
-  EXPECT_NE(Run(b, {}).find("initializer k: the place of sparse value 1 is outside"),
+  EXPECT_NE(Answer(b, {}).find("initializer k: the place of sparse value 1 is outside"),
             std::string::npos);
   t->set_dims(0, std::int64_t{1} << 40);
-  EXPECT_NE(Run(b, {}).find("store them as dense tensors"), std::string::npos);
+  EXPECT_NE(Answer(b, {}).find("store them as dense tensors"), std::string::npos);
 }
 
 // --- local functions
@@ -265,7 +266,7 @@ ModelBuilder Functions() {
 }
 
 TEST(LocalFunctions, ExpandWithTheirAttributes) {
-  EXPECT_EQ(Run(Functions(), {Floats({-4, 1})}), "fp32[2] -3 2");  // -4 * 0.25 - 4 * 0.5
+  EXPECT_EQ(Answer(Functions(), {Floats({-4, 1})}), "fp32[2] -3 2");  // -4 * 0.25 - 4 * 0.5
   const auto m = Functions().Import();
   std::vector<std::string> names;
   for (const ir::Node& n : m->graph.nodes) names.push_back(n.name);
@@ -282,7 +283,7 @@ TEST(LocalFunctions, GoBeforeOperatorsOfTheSameName) {
   f->set_domain("");
   Call(f->mutable_node(), "Neg", "", {"a"}, {"b"});
   b.Input("x", "2").Node("Relu", {"x"}, {"y"}).Output("y");
-  EXPECT_EQ(Run(b, {Floats({-4, 1})}), "fp32[2] 4 -1");
+  EXPECT_EQ(Answer(b, {Floats({-4, 1})}), "fp32[2] 4 -1");
 }
 
 TEST(LocalFunctions, MayHoldBodiesAndLeaveInputsOut) {
@@ -298,19 +299,19 @@ TEST(LocalFunctions, MayHoldBodiesAndLeaveInputsOut) {
   b.Input("c", "", T::BOOL).Input("x", "2");
   Call(b.graph().mutable_node(), "F", "local", {"c", "x"}, {"y"});
   b.Output("y");
-  EXPECT_EQ(Run(b, {Bool(true), Floats({-4, 1})}), "fp32[2] -4 1");
-  EXPECT_EQ(Run(b, {Bool(false), Floats({-4, 1})}), "fp32[2] 4 -1");
+  EXPECT_EQ(Answer(b, {Bool(true), Floats({-4, 1})}), "fp32[2] -4 1");
+  EXPECT_EQ(Answer(b, {Bool(false), Floats({-4, 1})}), "fp32[2] 4 -1");
 }
 
 TEST(LocalFunctions, ThatCallThemselvesAreRefused) {
   ModelBuilder b = Functions();
   Call(b.model.mutable_functions(0)->mutable_node(), "Twice", "local", {"a"}, {"z"});
   EXPECT_NE(
-      Run(b, {}).find("node the_Twice (Twice): node the_Leaky (Leaky): node the_Twice (Twice): "
-                      "the function calls itself, without an end: local:Twice > local:Leaky "
-                      "> local:Twice"),
+      Answer(b, {}).find("node the_Twice (Twice): node the_Leaky (Leaky): node the_Twice (Twice): "
+                         "the function calls itself, without an end: local:Twice > local:Leaky "
+                         "> local:Twice"),
       std::string::npos)
-      << Run(b, {});
+      << Answer(b, {});
 }
 
 TEST(LocalFunctions, ThatMultiplyAreBounded) {
@@ -325,9 +326,9 @@ TEST(LocalFunctions, ThatMultiplyAreBounded) {
   b.Input("x", "2");
   Call(b.graph().mutable_node(), "F0", "local", {"x"}, {"y"});
   b.Output("y");
-  EXPECT_NE(Run(b, {}).find("the calls of local functions make more than 200000 nodes"),
+  EXPECT_NE(Answer(b, {}).find("the calls of local functions make more than 200000 nodes"),
             std::string::npos)
-      << Run(b, {});
+      << Answer(b, {});
 }
 
 // --- models that are not what they say
@@ -396,7 +397,7 @@ TEST(ControlFlow, NestsAsDeepAsTheLimit) {
     inner.Input("c", "", T::BOOL).Input("x", "2");
     return inner;
   };
-  EXPECT_EQ(Run(nested(64), {Bool(true), Floats({1, 2})}), "fp32[2] -1 -2");
+  EXPECT_EQ(Answer(nested(64), {Bool(true), Floats({1, 2})}), "fp32[2] -1 -2");
   Refused(nested(65), "nested deeper than 64");
 }
 
