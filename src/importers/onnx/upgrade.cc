@@ -128,12 +128,13 @@ Result<Outcome> UpsampleToResize(Emitter& e) {
 Result<Outcome> ResizeScalesToThird(Emitter& e) {
   if (e.op.inputs.size() != 2) return Outcome::GoOn();
   const tensor::Value* scales = e.Constant(1);
-  bool enlarges = scales != nullptr && scales->is_tensor() && tensor::IsFloat(scales->dtype());
-  for (std::int64_t i = 0; enlarges && i < scales->count(); ++i)
-    enlarges = tensor::ElementAsDouble(*scales, i) >= 1;
+  bool down = scales != nullptr && scales->is_tensor() && tensor::IsFloat(scales->dtype());
+  for (std::int64_t i = 0; down && i < scales->count(); ++i)
+    down = tensor::ElementAsDouble(*scales, i) >= 1;
+  down = down || e.op.attrs.String("mode", "nearest") != "nearest";  // then nothing is rounded
   e.op.inputs = {e.op.inputs[0], ir::kNoValue, e.op.inputs[1]};
   e.op.attrs.Set("coordinate_transformation_mode", std::string("asymmetric"));
-  e.op.attrs.Set("nearest_mode", std::string(enlarges ? "floor" : "simple"));
+  e.op.attrs.Set("nearest_mode", std::string(down ? "floor" : "simple"));
   return Outcome::GoOn();
 }
 
