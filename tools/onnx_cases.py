@@ -277,14 +277,13 @@ def difference(found, expected):
         return f"shape {list(found.shape)} against {list(expected.shape)}"
     if found.dtype != expected.dtype and not (found.dtype.kind in "OU" and expected.dtype.kind in "OU"):
         return f"type {found.dtype} against {expected.dtype}"
-    if expected.dtype.kind in "OUb":
-        same = found == expected
-    elif expected.dtype.kind in "iu":
+    if expected.dtype.kind in "OUbiu":
         same = found == expected
     else:
         f, e = (a.astype(np.complex128 if a.dtype.kind == "c" else np.float64) for a in (found, expected))
         with np.errstate(all="ignore"):
-            same = (np.abs(f - e) <= ATOL + RTOL * np.abs(e)) | (f == e) | (np.isnan(f) & np.isnan(e))
+            finite = np.isfinite(f) & np.isfinite(e)
+            same = np.where(finite, np.abs(f - e) <= ATOL + RTOL * np.abs(e), (f == e) | (np.isnan(f) & np.isnan(e)))
     return "" if np.all(same) else f"{int(np.size(same) - np.count_nonzero(same))} of {np.size(same)} elements"
 
 

@@ -410,6 +410,12 @@ TEST(Upgrade, OldBroadcastStartsAtAxis) {
   EXPECT_EQ(Computed(b, {Floats({1, 2, 2}, {1, 2, 3, 4})}), (Numbers{11, 12, 23, 24}));
 }
 
+TEST(Upgrade, OldSlopesAreOnePerChannel) {
+  ModelBuilder b(6);  // by hand: channel 0 times 10, channel 1 times 100
+  b.Input("x", "1,2,2").Floats("s", {2}, {10, 100}).Node("PRelu", {"x", "s"}, {"y"}).Output("y");
+  EXPECT_EQ(Computed(b, {Floats({1, 2, 2}, {-1, 2, -3, 4})}), (Numbers{-10, 2, -300, 4}));
+}
+
 TEST(Upgrade, UpsampleAndOldResizeRepeatPixels) {
   ModelBuilder attribute(7);
   attribute.Input("x", "1,1,1,2")

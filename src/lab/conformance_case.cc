@@ -1,5 +1,6 @@
-#include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "base/text.h"
@@ -33,6 +34,17 @@ Result<Value> Ramp(const Port& port) {
   return v;
 }
 
+// Before NumPy had bfloat16, files held its bits as uint16; the model says what they are.
+Result<Value> AsDeclared(Value v, const tensor::Type& type) {
+  if (!type.is_tensor() || type.dtype != tensor::DType::kBF16 || !v.is_tensor() ||
+      v.dtype() != tensor::DType::kU16) {
+    return v;
+  }
+  NPUKIT_ASSIGN_OR_RETURN(Value bits, Value::Allocate(tensor::DType::kBF16, v.dims()));
+  if (v.byte_size() != 0) std::memcpy(bits.mutable_data(), v.data(), v.byte_size());
+  return bits;
+}
+
 // By name; files that are not there are inputs that are not given.
 Result<std::map<std::string, Value>> ReadAll(Env& env, const std::vector<Port>& ports,
                                              const std::string& prefix) {
@@ -41,8 +53,9 @@ Result<std::map<std::string, Value>> ReadAll(Env& env, const std::vector<Port>& 
     const std::string path = Cat(prefix, static_cast<unsigned long long>(i), ".pb");
     std::error_code error;
     if (!std::filesystem::exists(path, error)) continue;
-    NPUKIT_ASSIGN_OR_RETURN(values[ports[i].name],
+    NPUKIT_ASSIGN_OR_RETURN(Value value,
                             importers::onnx::ReadValueFile(env, path, ports[i].type, {}));
+    NPUKIT_ASSIGN_OR_RETURN(values[ports[i].name], AsDeclared(std::move(value), ports[i].type));
   }
   return values;
 }

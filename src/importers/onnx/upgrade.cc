@@ -43,6 +43,21 @@ Result<Outcome> AlignOldBroadcast(Emitter& e) {
   return Outcome::GoOn();
 }
 
+// Before opset 7, a list of slopes was one for each channel, the second dimension.
+Result<Outcome> SlopeOfChannels(Emitter& e) {
+  const auto x = e.Rank(0);
+  const auto slope = e.Rank(1);
+  if (!x || !slope) return Outcome::Foreign("slopes or input of unknown rank");
+  if (*slope != 1 || *x <= 2) return Outcome::GoOn();
+  ops::Ints axes;
+  for (std::size_t i = 2; i < *x; ++i) axes.push_back(static_cast<std::int64_t>(i) - 1);
+  ops::Attrs attrs;
+  attrs.Set("axes", axes);
+  NPUKIT_ASSIGN_OR_RETURN(e.op.inputs[1],
+                          e.Emit(op::unsqueeze, std::move(attrs), {e.op.inputs[1]}));
+  return Outcome::GoOn();
+}
+
 Result<Outcome> ConcatAxisDefault(Emitter& e) {
   if (e.op.attrs.Find("axis") == nullptr) e.op.attrs.Set("axis", std::int64_t{1});
   return Outcome::GoOn();
