@@ -7,32 +7,11 @@
 #include "base/env.h"
 #include "base/text.h"
 #include "runtime/choose.h"
-#include "runtime/session_impl.h"
-#include "runtime/step_runner.h"
+#include "runtime/request_impl.h"
 #include "tensor/accepts.h"
 
 namespace npukit::runtime {
 namespace {
-
-struct BoundInput {
-  bool bound = false;
-  tensor::DType dtype = tensor::DType::kUndefined;
-  tensor::Dims dims;
-  const void* data = nullptr;
-  std::uint64_t bytes = 0;
-  tensor::Value value;  // the same, of any kind
-};
-
-struct BoundOutput {
-  void* data = nullptr;  // null: the request's own memory
-  std::uint64_t bytes = 0;
-};
-
-struct CopyBack {
-  const std::byte* from;
-  void* to;
-  std::uint64_t bytes;
-};
 
 bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
   const auto x = reinterpret_cast<std::uintptr_t>(a);
@@ -52,66 +31,6 @@ Result<std::size_t> FindName(const std::vector<format::ValueSpec>& specs, const 
 }
 
 }  // namespace
-
-struct Request::Impl {
-  enum class State : std::uint8_t { kNew, kBusy, kDone };
-
-  explicit Impl(std::shared_ptr<Session::Impl> s)
-      : session(std::move(s)),
-        inputs(session->package->head().inputs.size()),
-        outputs(session->package->head().outputs.size()) {}
-  ~Impl() {
-    if (state == State::kBusy) {
-      cancel.store(true);
-      Finish().ok();  // devices may still be writing to the caller's memory
-    }
-  }
-
-  const format::Head& head() const { return session->package->head(); }
-  Result<std::shared_ptr<const Plan>> Choose() const;
-  // The input of that name, if a program takes the type.
-  Result<std::size_t> CheckInput(const std::string& name, const tensor::Type& found) const;
-  Status CheckOutputs(const Plan& p) const;
-  Status PrepareMemory();
-  Status PrepareInput(std::size_t slot, const BoundInput& bound);
-  Status PrepareOutput(std::size_t slot, const BoundOutput& bound);
-  Result<SharedMemory*> Own(std::size_t slot);
-  Result<hal::FencePtr> SubmitStep(const PlanStep& step, const hal::FencePtr& previous);
-  std::byte* HostOf(std::uint32_t slot) const;
-  hal::Binding BindingOf(std::uint32_t slot, std::size_t device) const;
-  Status SubmitStepByStep();
-  Status FinishStepByStep();
-  Status CopyOutValues();
-  Status Finish();
-  void FillAccount();
-  void FillAccountOfSteps();
-  void AdvanceVirtualNow(std::int64_t end_ns);
-  void CountCopy(std::uint64_t bytes) {
-    ++account.copies;
-    account.bytes_copied += bytes;
-  }
-
-  std::shared_ptr<Session::Impl> session;
-  std::vector<BoundInput> inputs;
-  std::vector<BoundOutput> outputs;
-  State state = State::kNew;
-  std::atomic<bool> cancel{false};  // the only member other threads touch
-
-  // The run.
-  std::shared_ptr<const Plan> plan;
-  SharedMemory arena;
-  std::vector<SharedMemory> io;   // by slot: inputs and outputs
-  std::vector<SharedMemory> own;  // by slot: kept from run to run while the plan stays
-  std::vector<CopyBack> copy_back;
-  std::vector<hal::FencePtr> fences;  // one per step
-  std::int64_t submitted_ns = 0;
-  std::int64_t arrival_ns = 0;         // by the program's clock
-  std::vector<void*> results;          // by output
-  std::unique_ptr<StepRunner> runner;  // of a program run step by step
-  std::vector<tensor::Value> values;   // its outputs
-  Status last;
-  Account account;
-};
 
 Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -282,91 +201,6 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step,
   return session->devices[step.device]->Submit(work);
 }
 
-// The steps depend on what the ones before gave, so the host's thread walks them.
-Status Request::Impl::SubmitStepByStep() {
-  values.clear();
-  hal::FencePtr arrival = hal::DoneFence(
-      OkStatus(),
-      {.start_ns = arrival_ns,
-       .end_ns = arrival_ns,
-       .kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured});
-  runner = std::make_unique<StepRunner>(*session, *plan, cancel, std::move(arrival));
-  fences.push_back(session->host->Submit([this](hal::Timing* timing) -> Status {
-    std::vector<tensor::Value> given;
-    for (const BoundInput& i : inputs) given.push_back(i.value);
-    timing->start_ns = arrival_ns;
-    auto outputs_or = runner->Run(std::move(given));
-    timing->end_ns = std::max(arrival_ns, runner->end_ns());
-    if (!outputs_or.ok()) return outputs_or.status();
-    values = std::move(outputs_or).value();
-    return OkStatus();
-  }));
-  state = State::kBusy;
-  return OkStatus();
-}
-
-Status Request::Impl::CopyOutValues() {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].data == nullptr) continue;
-    const tensor::Value& v = values[i];
-    const std::string name = Printable(head().outputs[i].name);
-    if (!v.is_tensor() || v.dtype() == tensor::DType::kString) {
-      return Unsupported(Cat("output '", name, "' is ", v.type().ToString(),
-                             ", which fits no bound buffer: leave it unbound"));
-    }
-    if (outputs[i].bytes < v.byte_size()) {
-      return InvalidArgument(Cat("output '", name, "': expected at least ", v.byte_size(),
-                                 " bytes for ", v.type().ToString(), ", found ", outputs[i].bytes));
-    }
-    if (v.byte_size() > 0)
-      std::memcpy(outputs[i].data, v.data(), static_cast<std::size_t>(v.byte_size()));
-    CountCopy(v.byte_size());
-    values[i] = tensor::Value::BorrowMutable(v.dtype(), v.dims(), outputs[i].data);
-  }
-  return OkStatus();
-}
-
-Status Request::Impl::FinishStepByStep() {
-  Status status = fences.empty() ? Internal("nothing was submitted") : fences[0]->Wait();
-  if (status.ok()) status = CopyOutValues();
-  if (status.ok()) FillAccountOfSteps();
-  fences.clear();
-  runner.reset();
-  state = State::kDone;
-  last = status;
-  return status;
-}
-
-void Request::Impl::FillAccountOfSteps() {
-  account.kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured;
-  for (const StepRunner::Done& d : runner->done()) {
-    StepAccount s;
-    s.device = session->devices[d.device]->info().description;
-    s.device_class = session->devices[d.device]->info().device_class;
-    s.start_ns = d.timing.start_ns - arrival_ns;
-    s.end_ns = d.timing.end_ns - arrival_ns;
-    s.kind = d.timing.kind;
-    s.energy_pj = d.timing.energy_pj;
-    account.kind = std::min(account.kind, d.timing.kind);
-    account.steps.push_back(std::move(s));
-  }
-  account.copies += runner->copies();
-  account.bytes_copied += runner->bytes_copied();
-  account.wall_ns = static_cast<double>(RealEnv().NowNs() - submitted_ns);
-  const std::int64_t end_ns = std::max(arrival_ns, runner->end_ns());
-  account.latency_ns =
-      session->virtual_clock ? static_cast<double>(end_ns - arrival_ns) : account.wall_ns;
-  if (runner->energy_known() && !runner->done().empty()) account.energy_pj = runner->energy_pj();
-  for (const hal::DevicePtr& d : session->devices) {
-    const hal::Telemetry t = d->Sample();
-    account.plan_cache.plans += t.plans;
-    account.plan_cache.hits += t.plan_hits;
-    account.plan_cache.misses += t.plan_misses;
-    account.plan_cache.max_plans = std::max(account.plan_cache.max_plans, t.max_plans);
-  }
-  AdvanceVirtualNow(end_ns);
-}
-
 Status Request::Impl::Finish() {
   if (plan->step_by_step()) return FinishStepByStep();
   if (!fences.empty())
@@ -396,53 +230,6 @@ Status Request::Impl::Finish() {
   state = State::kDone;
   last = first;
   return first;
-}
-
-void Request::Impl::AdvanceVirtualNow(std::int64_t end_ns) {
-  if (!session->virtual_clock) return;
-  std::int64_t now = session->virtual_now_ns.load();
-  while (now < end_ns && !session->virtual_now_ns.compare_exchange_weak(now, end_ns)) {
-  }
-}
-
-void Request::Impl::FillAccount() {
-  account.kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured;
-  bool one_clock = true;
-  double energy = 0;
-  bool energy_known = !fences.empty();
-  std::int64_t end_ns = arrival_ns;
-  double sum_ns = 0;
-  for (std::size_t i = 0; i < fences.size(); ++i) {
-    const PlanStep& step = plan->steps()[i];
-    const bool call = step.kind == format::StepKind::kCall;
-    const hal::Timing t = fences[i]->timing();
-    StepAccount s;
-    s.device = call ? session->devices[step.device]->info().description : "copy on the host";
-    s.device_class = call ? session->devices[step.device]->info().device_class : "CPU";
-    s.start_ns = t.start_ns - arrival_ns;
-    s.end_ns = t.end_ns - arrival_ns;
-    s.kind = t.kind;
-    s.energy_pj = t.energy_pj;
-    if (t.kind != account.kind) one_clock = false;
-    end_ns = std::max(end_ns, t.end_ns);
-    sum_ns += static_cast<double>(t.end_ns - t.start_ns);
-    if (call) {
-      energy_known = energy_known && t.energy_pj.has_value();
-      energy += t.energy_pj.value_or(0);
-    }
-    account.steps.push_back(std::move(s));
-  }
-  if (one_clock) {
-    account.latency_ns = static_cast<double>(end_ns - arrival_ns);
-  } else {
-    // Steps by different clocks have no common axis: their lengths add up, and the sum is of the
-    // weakest kind.
-    account.latency_ns = sum_ns;
-    for (const StepAccount& s : account.steps) account.kind = std::min(account.kind, s.kind);
-  }
-  if (energy_known) account.energy_pj = energy;
-  if (one_clock) AdvanceVirtualNow(end_ns);
-  account.wall_ns = static_cast<double>(RealEnv().NowNs() - submitted_ns);
 }
 
 Request::Request(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
