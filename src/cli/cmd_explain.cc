@@ -42,8 +42,9 @@ constinit const Command command::explain = {
         "compiled again, also\n"
         "for what-if lines of limits that keep operators off the NPU. Heat is judged by average "
         "power (energy over time).\n"
-        "Assumed facts are each moved alone over their whole range, placement as it is; listed is "
-        "where an answer flips.\n"
+        "Assumed facts are each moved alone; listed is where an answer flips, and which never do. "
+        "For limits of operators\n"
+        "and sizes of buffers the model is compiled again; for all others placement stays.\n"
         "More: docs/explain.md. Exit status: 0 explained (operators on the CPU are no finding), 1 "
         "with --strict-npu when an\n"
         "operator falls off the NPU, 2 bad input or usage, 3 failure after work began.",

@@ -214,7 +214,7 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
   NPUKIT_RETURN_IF_ERROR(FillAlternatives(kit, model.package, s.pricer, s, r));
   NPUKIT_RETURN_IF_ERROR(FillAdoption(s, total, r));
   if (!is_package) NPUKIT_RETURN_IF_ERROR(FillLifts(kit, options, r));
-  NPUKIT_RETURN_IF_ERROR(FillSensitivity(kit, s, r));
+  NPUKIT_RETURN_IF_ERROR(FillSensitivity(kit, options, is_package, s, r));
   return r;
 }
 

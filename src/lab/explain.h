@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/bench_accounts.h"
@@ -25,9 +27,23 @@ Status FillCauses(const Subject& s, report::Explain& r);
 // `options.device` says how it was compiled.
 Status FillLifts(const Kit& kit, const ModelOptions& options, report::Explain& r);
 
-// Which assumed facts, at which value, turn "yes" into "no" or back. Blobs are priced again;
-// nothing is placed or compiled again.
-Status FillSensitivity(const Kit& kit, const Subject& s, report::Explain& r);
+// An assumed fact that is one number.
+struct AssumedFact {
+  std::string key;
+  double value = 0;
+  const target::FactDef* def = nullptr;
+};
+
+// Which assumed facts, at which value, turn "yes" into "no" or back, and which never do. Prices are
+// asked again; for facts that a program is compiled for (NeedsCompiling) the model is compiled
+// again, unless what is explained is a package.
+Status FillSensitivity(const Kit& kit, const ModelOptions& options, bool is_package,
+                       const Subject& s, report::Explain& r);
+
+// A limit of an operator, a size of a buffer: another value is another program.
+bool NeedsCompiling(std::string_view key);
+Status FillRecompiled(const Kit& kit, const ModelOptions& options, const Subject& s,
+                      const std::vector<AssumedFact>& facts, report::Explain& r);
 
 // "yes" when the first is less than the second.
 std::string YesWhenLess(double npu, double cpu);

@@ -1,6 +1,7 @@
 // Most facts of a phone's NPU are assumed. Which of them decide the answer? Each is moved alone
 // over its whole range; where the answer at an end is the other one, the value at which it turns is
-// found by bisection. The blobs are priced again, so placement and tiling stay as they are.
+// found by bisection. The blobs are priced again, so placement and tiling stay as they are; facts
+// that a program is compiled for are explain_recompile.cc's.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,13 +22,10 @@ namespace {
 constexpr double kPrecision = 1e-3;  // relative, of flips_at
 constexpr int kMostSteps = 60;
 
-// A blob is compiled for these, so another value is another program; or no device's model reads
-// them.
-bool IsOutOfReach(std::string_view key) {
-  const bool buffer =
-      key.starts_with("npu.") && key.ends_with("_bytes") && key != "npu.dram_burst_bytes";
-  return buffer || key.starts_with("npu.op.") || key.starts_with("npu.stack.") ||
-         key == "npu.cube.accumulator_fp16_bits";
+// Facts of the vendor's own stack and cache, which only `validate` counts with.
+bool OnlyValidateReads(std::string_view key) {
+  return key.starts_with("npu.stack.") || key.starts_with("npu.l2_") ||
+         key.starts_with("npu.bw.l2_");
 }
 
 // What the NPU takes more than the CPU alone; it is the better one below zero.
@@ -131,15 +129,20 @@ class Search {
         value_(value),
         def_(def),
         grid_(GridOf(def)),
-        now_(scale.Now()) {}
+        now_(scale.Now()),
+        lowest_(value),
+        highest_(value) {}
 
   bool changes() const { return changes_; }
+  double lowest() const { return lowest_; }
+  double highest() const { return highest_; }
 
   // Towards one end of the range, or as far as the other facts allow.
   void Towards(double end, std::vector<report::Sensitivity>& found) {
     for (int i = 0; i < kMostSteps && !scale_.Allows(fact_, end); ++i)
       end = Between(value_, end, 0.5, grid_);
     if (end == value_) return;
+    (end < value_ ? lowest_ : highest_) = end;
     Find(end, &Gaps::latency_ns, "latency", found);
     Find(end, &Gaps::energy_pj, "energy", found);
   }
@@ -192,31 +195,19 @@ class Search {
   const target::FactDef& def_;
   const Grid grid_;
   const Gaps now_;
+  double lowest_, highest_;  // tried
   std::map<double, std::optional<Gaps>> asked_;
   bool changes_ = false;
 };
 
-}  // namespace
+struct Moved {
+  AssumedFact fact;
+  bool changes = false;
+  double lowest = 0, highest = 0;
+  std::vector<report::Sensitivity> found;
+};
 
-Status FillSensitivity(const Kit& kit, const Subject& s, report::Explain& r) {
-  if (!s.cpu || r.adopt.latency.empty()) return OkStatus();
-  Scale scale(s);
-  NPUKIT_RETURN_IF_ERROR(scale.Start());
-  struct Moved {
-    std::string key;
-    double value = 0;
-    const target::FactDef* def = nullptr;
-    bool changes = false;
-    std::vector<report::Sensitivity> found;
-  };
-  std::vector<Moved> all;
-  for (const auto& [key, fact] : s.profile.facts) {
-    const target::FactDef* def = target::FindFactDef(key);
-    const double* value = std::get_if<double>(&fact.value);
-    if (fact.source == target::Source::kAssumed && def != nullptr && value != nullptr &&
-        !IsOutOfReach(key))
-      all.push_back({key, *value, def, false, {}});
-  }
+void MoveAll(const Kit& kit, const Scale& scale, std::vector<Moved>& all) {
   std::mutex mutex;  // of the progress
   int done = 0;
   ThreadPool pool(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
@@ -224,20 +215,68 @@ Status FillSensitivity(const Kit& kit, const Subject& s, report::Explain& r) {
     for (Moved& m : std::span(all).subspan(begin, end - begin)) {
       if (kit.progress) {
         const std::lock_guard lock(mutex);
-        kit.progress(Cat("moving assumed facts: ", m.key), done++, static_cast<int>(all.size()));
+        kit.progress(Cat("moving assumed facts: ", m.fact.key), done++,
+                     static_cast<int>(all.size()));
       }
-      Search search(scale, m.key, m.value, *m.def);
-      search.Towards(m.def->min, m.found);
-      search.Towards(m.def->max, m.found);
+      Search search(scale, m.fact.key, m.fact.value, *m.fact.def);
+      search.Towards(m.fact.def->min, m.found);
+      search.Towards(m.fact.def->max, m.found);
       m.changes = search.changes();
+      m.lowest = search.lowest();
+      m.highest = search.highest();
     }
   });
-  for (const Moved& m : all) {
+}
+
+report::Insensitive Untried(const AssumedFact& f, std::string because) {
+  return {f.key, std::string(f.def->unit), f.value, f.value, f.value, std::move(because)};
+}
+
+}  // namespace
+
+Status FillSensitivity(const Kit& kit, const ModelOptions& options, bool is_package,
+                       const Subject& s, report::Explain& r) {
+  if (r.adopt.latency.empty()) return OkStatus();
+  std::vector<Moved> priced;
+  std::vector<AssumedFact> compiled;
+  for (const auto& [key, fact] : s.profile.facts) {
+    const target::FactDef* def = target::FindFactDef(key);
+    const double* value = std::get_if<double>(&fact.value);
+    if (fact.source != target::Source::kAssumed || def == nullptr || value == nullptr) continue;
+    const AssumedFact assumed{key, *value, def};
+    if (OnlyValidateReads(key)) {
+      r.insensitive_to.push_back(Untried(assumed, "only validate reads it"));
+    } else if (!NeedsCompiling(key)) {
+      priced.push_back({assumed, false, 0, 0, {}});
+    } else if (is_package) {
+      r.insensitive_to.push_back(
+          Untried(assumed, "not tried: a package holds no model to compile again"));
+    } else {
+      compiled.push_back(assumed);
+    }
+  }
+  if (s.cpu) {
+    Scale scale(s);
+    NPUKIT_RETURN_IF_ERROR(scale.Start());
+    MoveAll(kit, scale, priced);
+  }
+  for (const Moved& m : priced) {
     r.assumed_facts += m.changes ? 1 : 0;
     r.sensitive_to.insert(r.sensitive_to.end(), m.found.begin(), m.found.end());
+    if (!m.found.empty()) continue;
+    if (!s.cpu) {
+      r.insensitive_to.push_back(Untried(m.fact, "nothing of the program is on the NPU"));
+      continue;
+    }
+    r.insensitive_to.push_back(
+        {m.fact.key, std::string(m.fact.def->unit), m.fact.value, m.lowest, m.highest,
+         m.changes ? "the answers stay" : "the program's price does not depend on it"});
   }
+  NPUKIT_RETURN_IF_ERROR(FillRecompiled(kit, options, s, compiled, r));
   std::stable_sort(r.sensitive_to.begin(), r.sensitive_to.end(),
                    [](const auto& a, const auto& b) { return Distance(a) < Distance(b); });
+  std::sort(r.insensitive_to.begin(), r.insensitive_to.end(),
+            [](const auto& a, const auto& b) { return a.fact < b.fact; });
   return OkStatus();
 }
 

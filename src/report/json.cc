@@ -329,6 +329,15 @@ std::string ToJson(const Explain& r) {
                                  {"conclusion", s.conclusion},
                                  {"becomes", s.becomes}});
   }
+  j["insensitive_to"] = Json::array();
+  for (const Insensitive& s : r.insensitive_to) {
+    j["insensitive_to"].push_back({{"fact", s.fact},
+                                   {"value", s.value},
+                                   {"tried_from", s.tried_from},
+                                   {"tried_to", s.tried_to},
+                                   {"unit", s.unit},
+                                   {"because", s.because}});
+  }
   j["assumed_facts"] = r.assumed_facts;
   j["verdicts"] = VerdictsJson(r.verdicts);
   j["compute_units"] = UnitsJson(r.compute_units);

@@ -235,6 +235,13 @@ struct Sensitivity {
   std::string conclusion;  // "latency", "energy"
   std::string becomes;     // "yes", "no"
 };
+struct Insensitive {  // an assumed fact that turns no answer
+  std::string fact;
+  std::string unit;
+  double value = 0;                     // assumed
+  double tried_from = 0, tried_to = 0;  // both are `value` when nothing had to be tried
+  std::string because;
+};
 struct Explain {
   std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
@@ -253,8 +260,9 @@ struct Explain {
   std::vector<WhatIf> what_if;
   std::vector<Alternative> alternatives;  // other programs for the same inputs, the fastest first
   Adopt adopt;
-  std::vector<Sensitivity> sensitive_to;  // the nearest first
-  int assumed_facts = 0;                  // that were tried
+  std::vector<Sensitivity> sensitive_to;    // the nearest first
+  std::vector<Insensitive> insensitive_to;  // by key
+  int assumed_facts = 0;                    // that were tried
   std::vector<target::Verdict> verdicts;
   format::ComputeUnits compute_units;
   std::vector<OpRow> ops;

@@ -107,12 +107,30 @@ std::string AdoptText(const Explain& r) {
                            r.adopt.because);
 }
 
+std::string TriedText(const Insensitive& s) {
+  if (s.tried_from == s.tried_to) return "";
+  return fmt::format("{:.4g} to {:.4g}", s.tried_from, s.tried_to);
+}
+
+std::string InsensitiveText(const Explain& r) {
+  Table table({"assumed fact", ">value", "unit", "tried", ""});
+  for (const Insensitive& s : r.insensitive_to) {
+    table.Add(
+        {s.fact, fmt::format("{:.4g}", s.value), s.unit, TriedText(s), Printable(s.because, 200)});
+  }
+  return table.empty()
+             ? ""
+             : fmt::format("\nAssumed facts that never change an answer:\n{}", table.ToText("  "));
+}
+
 std::string SensitivityText(const Explain& r) {
-  if (r.assumed_facts == 0) return "";
   if (r.sensitive_to.empty()) {
+    if (r.assumed_facts == 0) return InsensitiveText(r);
     return fmt::format(
-        "\nNone of the {} assumed facts changes an answer, wherever in its range it is.\n",
-        r.assumed_facts);
+               "\nNone of the {} assumed facts tried changes an answer, wherever in its range it "
+               "is.\n",
+               r.assumed_facts) +
+           InsensitiveText(r);
   }
   Table table({"assumed fact", ">value", ">flips at", "unit", "then"});
   for (std::size_t i = 0; i < r.sensitive_to.size() && i < kMostSensitive; ++i) {
@@ -126,7 +144,7 @@ std::string SensitivityText(const Explain& r) {
     out +=
         fmt::format("  and {} farther away, in --json\n", r.sensitive_to.size() - kMostSensitive);
   }
-  return out;
+  return out + InsensitiveText(r);
 }
 
 }  // namespace

@@ -191,6 +191,81 @@ def test_sensitivity(t, package):
         t.equal(p["adopt"][s["conclusion"]], now[s["conclusion"]], f"{s['fact']} = {inside} does not yet")
 
 
+def answers(t, model, shape, *words):
+    r = t.json("explain", model, "-t", "kirin9030", "--shape", shape, *words)
+    return {c: r["adopt"][c] for c in ("latency", "energy")}
+
+
+def flips(r, fact):
+    return {s["conclusion"]: s for s in r["sensitive_to"] if s["fact"] == fact}
+
+
+def stays(r, fact):
+    return next((s for s in r["insensitive_to"] if s["fact"] == fact), None)
+
+
+def test_every_assumed_fact(t, model, package):
+    """Facts that a program is compiled for are moved too; every assumed fact is in one list or the other."""
+    r = t.json("explain", model, "-t", "kirin9030", "--shape", SHAPE)
+    assumed = {f["key"] for f in t.json("targets", "show", "kirin9030")["facts"] if f["source"] == "assumed"}
+    told = {s["fact"] for s in r["sensitive_to"]}, {s["fact"] for s in r["insensitive_to"]}
+    t.equal(told[0] | told[1], assumed, "every assumed fact is spoken of")
+    t.equal(told[0] & told[1], set(), "once")
+    for s in r["insensitive_to"]:
+        t.check(s["tried_from"] <= s["value"] <= s["tried_to"] and s["because"], f"what was tried: {s}")
+    # Both kernels are 3: at 2 nothing that multiplies is on the NPU, at 3 all is. Asked again with the fact there.
+    limit = "npu.op.conv2d.max_kernel"
+    t.equal(r["adopt"]["latency"], "yes", "the NPU pays here")
+    t.equal(flips(r, limit)["latency"]["flips_at"], 2, "one below what the kernels need")
+    t.equal(flips(r, limit)["latency"]["becomes"], "no", "and then it does not pay")
+    t.equal(answers(t, model, SHAPE, "--set", f"{limit}=2")["latency"], "no", "as compiled with 2")
+    t.equal(answers(t, model, SHAPE, "--set", f"{limit}=3")["latency"], "yes", "as compiled with 3")
+    # No pool, so its limit is met by nobody; a limit met by an operator that does not decide.
+    never = stays(r, "npu.op.max_pool2d.max_kernel")
+    t.equal((never["tried_from"], never["tried_to"]), (255, 255), "nothing to try")
+    t.check("no operator" in never["because"], f"because: {never}")
+    mean = stays(r, "npu.op.reduce_mean.max_rank")
+    t.equal(mean["tried_from"], 3, "of rank 4: tried one below")
+    t.equal(answers(t, model, SHAPE, "--set", "npu.op.reduce_mean.max_rank=3"), {c: r["adopt"][c] for c in ("latency", "energy")},
+            "and the answers stay")
+    # A package holds no model.
+    said = stays(t.json("explain", package), limit)
+    t.check(said and "package" in said["because"], f"a package: {said}")
+    text = t.run("explain", model, "-t", "kirin9030", "--shape", SHAPE).stdout
+    t.check("never change an answer" in text and "no operator of the model meets it" in text, f"text: {text}")
+
+
+def test_limit_by_trial(t, path):
+    """Kernels of 3 and 5: the value found is the nearest of all whole numbers below that turns an answer."""
+    model = common.small_network(path, kernel=5)
+    r = t.json("explain", model, "-t", "kirin9030", "--shape", SHAPE)
+    now = {c: r["adopt"][c] for c in ("latency", "energy")}
+    tried = {k: answers(t, model, SHAPE, "--set", f"npu.op.conv2d.max_kernel={k}") for k in range(5, -1, -1)}
+    for conclusion in now:
+        nearest = next((k for k, a in tried.items() if a[conclusion] != now[conclusion]), None)
+        found = flips(r, "npu.op.conv2d.max_kernel").get(conclusion)
+        t.equal(found["flips_at"] if found else None, nearest, f"{conclusion}: by trying all, {tried}")
+
+
+def test_buffer(t, model):
+    """L1 is on the data sheet; a value given with --set is assumed, and halved and doubled."""
+    given = ["--set", f"npu.sram_bytes={int(FACTS['npu.sram_bytes'])}"]
+    r = t.json("explain", model, "-t", "kirin9030", "--shape", SHAPE, *given)
+    now = {c: r["adopt"][c] for c in ("latency", "energy")}
+    found = flips(r, "npu.sram_bytes")
+    t.check(found or stays(r, "npu.sram_bytes"), "it is spoken of")
+    if not found:
+        never = stays(r, "npu.sram_bytes")
+        t.check(never["tried_from"] <= 1024 and never["tried_to"] >= 16 * FACTS["npu.sram_bytes"], f"its range: {never}")
+        for v in (never["tried_from"], never["tried_to"]):
+            t.equal(answers(t, model, SHAPE, "--set", f"npu.sram_bytes={int(v)}"), now, f"at {v} as now")
+    for conclusion, s in found.items():
+        at = int(s["flips_at"])
+        t.equal(answers(t, model, SHAPE, "--set", f"npu.sram_bytes={at}")[conclusion], s["becomes"], f"at {at} it turns")
+        before = int(at * 1.11 // 32 * 32) if at < s["value"] else int(at / 1.11 // 32 * 32)
+        t.equal(answers(t, model, SHAPE, "--set", f"npu.sram_bytes={before}")[conclusion], now[conclusion], f"at {before} not yet")
+
+
 def test_bad_input(t, model, package):
     t.refused(2, "has no NPU", "explain", model, "--shape", SHAPE)
     t.refused(2, "about an NPU", "explain", package, "-d", "CPU")
@@ -241,6 +316,9 @@ def main():
     test_islands(t, model)
     test_not_worth_it(t, model)
     test_sensitivity(t, package)
+    test_every_assumed_fact(t, model, package)
+    test_limit_by_trial(t, t.path("kernels.onnx"))
+    test_buffer(t, model)
     test_bad_input(t, model, package)
     t.finish()
 

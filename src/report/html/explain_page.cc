@@ -120,6 +120,28 @@ Table AlternativesTable(const Explain& r) {
   return t;
 }
 
+Table InsensitiveTable(const Explain& r) {
+  Table t;
+  t.title = "Assumed facts that never change an answer";
+  t.headings = {{"assumed fact", Column::kName}, {"value", Column::kNumber},
+                {"unit", Column::kText},         {"tried from", Column::kNumber},
+                {"to", Column::kNumber},         {"because", Column::kText}};
+  for (const Insensitive& s : r.insensitive_to) {
+    const auto end = [&](double v) {
+      return s.tried_from == s.tried_to ? NoCell()
+                                        : Cell{.text = fmt::format("{:.4g}", v), .value = v};
+    };
+    t.rows.push_back(
+        {{.text = s.fact},
+         {.text = fmt::format("{:.4g}", s.value), .value = s.value, .kind = Kind::kAssumed},
+         {.text = s.unit},
+         end(s.tried_from),
+         end(s.tried_to),
+         {.text = s.because}});
+  }
+  return t;
+}
+
 Table SensitivityTable(const Explain& r) {
   Table t;
   t.title = "Assumed facts that would change an answer";
@@ -210,6 +232,7 @@ Page ToPage(const Explain& r) {
                           r.assumed_facts));
     if (!r.sensitive_to.empty()) page.Add(SensitivityTable(r));
   }
+  if (!r.insensitive_to.empty()) page.Add(InsensitiveTable(r));
   AddFacts(r.target, r.verdicts, page);
   return page;
 }
