@@ -42,6 +42,15 @@ class Kind:
         return " ".join([self.type_text] + [" | ".join(tensor(v) for v in self.items)] * bool(self.items))
 
 
+def text(s):
+    """A string as one word of a line."""
+    if not s:
+        return "\\e"
+    for plain, escaped in (("\\", "\\\\"), (" ", "\\s"), (",", "\\c"), ("\n", "\\n"), ("\t", "\\t")):
+        s = s.replace(plain, escaped)
+    return s
+
+
 def tensor(a):
     if a is None:
         return "-"
@@ -49,7 +58,7 @@ def tensor(a):
         return str(a)
     a = np.asarray(a)
     if a.dtype.kind in "OSU":
-        name, values = "string", [str(v) for v in a.flatten()]
+        name, values = "string", [text(str(v)) for v in a.flatten()]
     else:
         name, flat = NAMES[a.dtype], a.flatten()
         if a.dtype.kind not in "biuf":  # a small type of ml_dtypes
@@ -59,11 +68,16 @@ def tensor(a):
 
 
 def attribute(v):
+    if isinstance(v, np.ndarray):
+        words = tensor(v).split(" ")
+        return words[0] + ":" + ",".join(words[1:])
+    if isinstance(v, (list, tuple)) and v and isinstance(v[0], str):
+        return "[" + ",".join(text(s) for s in v) + "]"
     if isinstance(v, (list, tuple)):
         return "[" + ",".join(x if isinstance(x, str) else number(x) for x in v) + "]"
     if isinstance(v, float):
         return number(np.float32(v))
-    return str(v)
+    return text(v) if isinstance(v, str) else str(v)
 
 
 def case(op, name, source, inputs, outputs=None, attrs=None, steps=(), refused=None, within=None):

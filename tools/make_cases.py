@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 import onnx_node_tests
 import quant_cases
+import string_cases
 from case_writer import EDGE, FILES, INF, NAMES, NAN, NUMPY, ORT, R, case, i64, nhwc, ort, ort_nhwc, run_onnx
 from onnx import TensorProto
 
@@ -454,6 +455,7 @@ def main():
     index_cases.write()
     quant_cases.write()
     attention_cases.write()
+    string_cases.write()
     for op, name, source, inputs, outputs, attrs, within in onnx_node_tests.node_tests(NAMES):
         case(op, name, source, inputs, outputs, attrs, within=within)
     stale = microsoft_cases.write(args.check)

@@ -40,6 +40,35 @@ Result<std::vector<double>> List(std::string_view s) {
   return out;
 }
 
+// What a string cannot hold in a line of words: \s a space, \c a comma, \e nothing at all.
+Result<std::string> Unescaped(std::string_view s) {
+  constexpr std::string_view kLetters = "scnt\\", kMeans = " ,\n\t\\";
+  if (s == "\\e") return std::string();
+  std::string out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '\\') {
+      out.push_back(s[i]);
+      continue;
+    }
+    const std::size_t which = ++i < s.size() ? kLetters.find(s[i]) : std::string_view::npos;
+    if (which == std::string_view::npos)
+      return InvalidArgument(Cat("expected \\s \\c \\n \\t \\\\ or \\e alone, found ", s));
+    out.push_back(kMeans[which]);
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> UnescapedAll(std::span<const std::string> words) {
+  std::vector<std::string> out;
+  for (const std::string& w : words) {
+    NPUKIT_ASSIGN_OR_RETURN(std::string s, Unescaped(w));
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+Result<Value> Tensor(std::span<const std::string> words);
+
 Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name,
                                  const std::string& text) {
   const auto def = std::find_if(op.attrs.begin(), op.attrs.end(),
@@ -59,8 +88,29 @@ Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name,
       if (!ParseDouble(text, &x))
         return InvalidArgument(Cat(name, ": expected a number, found ", text));
       return ops::AttrValue(static_cast<float>(x));
-    case ops::AttrKind::kString:
-      return ops::AttrValue(text);
+    case ops::AttrKind::kString: {
+      NPUKIT_ASSIGN_OR_RETURN(std::string s, Unescaped(text));
+      return ops::AttrValue(std::move(s));
+    }
+    case ops::AttrKind::kStrings: {
+      if (text.size() < 2 || text.front() != '[' || text.back() != ']')
+        return InvalidArgument(Cat(name, ": expected a list, found ", text));
+      if (text.size() == 2) return ops::AttrValue(ops::Strings());
+      NPUKIT_ASSIGN_OR_RETURN(ops::Strings list,
+                              UnescapedAll(Split(text.substr(1, text.size() - 2), ',')));
+      return ops::AttrValue(std::move(list));
+    }
+    case ops::AttrKind::kTensor: {  // fp32[2]:1,2
+      const std::size_t colon = text.find("]:");
+      if (colon == std::string::npos)
+        return InvalidArgument(Cat(name, ": expected fp32[2]:1,2, found ", text));
+      std::vector<std::string> words = {text.substr(0, colon + 1)};
+      if (colon + 2 < text.size()) {
+        for (std::string& w : Split(text.substr(colon + 2), ',')) words.push_back(std::move(w));
+      }
+      NPUKIT_ASSIGN_OR_RETURN(Value v, Tensor(words));
+      return ops::AttrValue(std::move(v));
+    }
     case ops::AttrKind::kInts: {
       NPUKIT_ASSIGN_OR_RETURN(const auto list, List(text));
       return ops::AttrValue(ops::Ints(list.begin(), list.end()));
@@ -69,15 +119,8 @@ Result<ops::AttrValue> Attribute(const ops::OpDef& op, std::string_view name,
       NPUKIT_ASSIGN_OR_RETURN(const auto list, List(text));
       return ops::AttrValue(ops::Floats(list.begin(), list.end()));
     }
-    case ops::AttrKind::kStrings: {  // [Tanh,Sigmoid]
-      if (text.size() < 2 || text.front() != '[' || text.back() != ']')
-        return InvalidArgument(Cat(name, ": expected a list, found ", text));
-      const std::string inner = text.substr(1, text.size() - 2);
-      return ops::AttrValue(inner.empty() ? ops::Strings{} : ops::Strings(Split(inner, ',')));
-    }
-    default:
-      return Unsupported(Cat(name, ": a case file cannot hold this kind of attribute"));
   }
+  return Unsupported(Cat(name, ": a case file cannot hold this kind of attribute"));
 }
 
 // "fp32[2,2]" "1" "2" "3" "4"
@@ -96,7 +139,10 @@ Result<Value> Tensor(std::span<const std::string> words) {
   if (static_cast<std::size_t>(*count) != words.size() - 1) {
     return InvalidArgument(Cat(words[0], " has ", *count, " elements, found ", words.size() - 1));
   }
-  if (*dtype == DType::kString) return Value::Strings(dims, {words.begin() + 1, words.end()});
+  if (*dtype == DType::kString) {
+    NPUKIT_ASSIGN_OR_RETURN(std::vector<std::string> strings, UnescapedAll(words.subspan(1)));
+    return Value::Strings(dims, std::move(strings));
+  }
   NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(*dtype, dims));
   for (std::int64_t i = 0; i < *count; ++i) {
     const std::string& w = words[static_cast<std::size_t>(i) + 1];

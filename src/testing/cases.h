@@ -13,7 +13,9 @@
 // Sequences: seq(fp32[...]) fp32[1] 7 | fp32[2] 8 9; optionals: opt(fp32[1]) fp32[1] 7, or
 // opt(fp32[1]) for an empty one. Types are written without spaces.
 //
-// A case ends at an empty line; `#` begins a comment. Strings are written without spaces.
+// A case ends at an empty line; `#` begins a comment. In strings \s is a space, \c a comma, \n and
+// \t what they are in C, \\ a backslash; \e alone is the empty string. Attributes that are lists
+// of strings: [a,b]; tensors: fp32[2]:1,2.
 #pragma once
 
 #include <string>

@@ -1,0 +1,158 @@
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "ops/scores.h"
+#include "ops/trees.h"
+
+namespace npukit {
+namespace {
+
+using namespace ops;
+using tensor::DType;
+using tensor::Value;
+
+Result<std::vector<double>> Numbers(const Attrs& attrs, std::string_view name) {
+  std::vector<double> out;
+  const Value* t = attrs.Tensor(name);
+  if (t == nullptr) return out;
+  if (!IsNumber(t->dtype()))
+    return InvalidArgument(Cat(name, " is ", tensor::DTypeName(t->dtype()), ", expected numbers"));
+  for (std::int64_t i = 0; i < t->count(); ++i) out.push_back(tensor::ElementAsDouble(*t, i));
+  return out;
+}
+
+// Leaves become nodes behind the interior ones.
+Result<Forest> ReadForest(const Attrs& attrs) {
+  Forest f;
+  f.targets = attrs.Int("n_targets", 1);
+  const std::int64_t aggregate = attrs.Int("aggregate_function", 1);
+  if (f.targets < 1 || f.targets > std::numeric_limits<std::int32_t>::max())
+    return InvalidArgument(Cat("n_targets is ", f.targets, ", expected at least 1"));
+  if (aggregate < 0 || aggregate > 3)
+    return InvalidArgument(Cat("aggregate_function is ", aggregate, ", expected 0 to 3"));
+  f.aggregate = static_cast<Forest::Aggregate>(aggregate);
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> modes, Numbers(attrs, "nodes_modes"));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> splits, Numbers(attrs, "nodes_splits"));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> weights, Numbers(attrs, "leaf_weights"));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> members, Numbers(attrs, "membership_values"));
+  const Ints targets = attrs.IntList("leaf_targetids"), roots = attrs.IntList("tree_roots");
+  const Ints features = attrs.IntList("nodes_featureids");
+  const Ints yes = attrs.IntList("nodes_truenodeids"), no = attrs.IntList("nodes_falsenodeids");
+  const Ints yes_leaf = attrs.IntList("nodes_trueleafs");
+  const Ints no_leaf = attrs.IntList("nodes_falseleafs");
+  const Ints missing = attrs.IntList("nodes_missing_value_tracks_true");
+  const std::size_t n = features.size(), leaves = weights.size();
+  if (n == 0 || modes.size() != n || splits.size() != n || yes.size() != n || no.size() != n ||
+      yes_leaf.size() != n || no_leaf.size() != n || (!missing.empty() && missing.size() != n)) {
+    return InvalidArgument("the lists nodes_* are of different lengths, or empty");
+  }
+  if (targets.size() != leaves) return InvalidArgument("the lists leaf_* are of different lengths");
+  if (n + leaves > std::numeric_limits<std::int32_t>::max())
+    return InvalidArgument("there are too many nodes");
+  const auto child = [&](std::int64_t id, std::int64_t is_leaf, std::uint32_t* at) {
+    const std::size_t base = is_leaf != 0 ? n : 0, size = is_leaf != 0 ? leaves : n;
+    if (id < 0 || id >= static_cast<std::int64_t>(size)) return false;
+    *at = static_cast<std::uint32_t>(base + static_cast<std::size_t>(id));
+    return true;
+  };
+  std::size_t member = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    Forest::Node node;
+    if (!(modes[i] >= 0 && modes[i] <= 6))
+      return InvalidArgument(Cat("nodes_modes holds ", modes[i], ", expected 0 to 6"));
+    node.mode = static_cast<Forest::Mode>(static_cast<int>(modes[i]));
+    node.feature = features[i];
+    node.split = splits[i];
+    node.missing_is_true = !missing.empty() && missing[i] != 0;
+    if (!child(yes[i], yes_leaf[i], &node.yes) || !child(no[i], no_leaf[i], &node.no))
+      return InvalidArgument(Cat("node ", i, " of the trees has a child that is not there"));
+    if (node.mode == Forest::Mode::kMember) {  // its values end at NaN
+      node.begin = static_cast<std::uint32_t>(f.members.size());
+      for (; member < members.size() && !std::isnan(members[member]); ++member)
+        f.members.push_back(members[member]);
+      ++member;
+      node.end = static_cast<std::uint32_t>(f.members.size());
+    }
+    f.nodes.push_back(node);
+  }
+  for (std::size_t i = 0; i < leaves; ++i) {
+    if (targets[i] < 0 || targets[i] >= f.targets)
+      return InvalidArgument(Cat("leaf ", i, " is for target ", targets[i], " of ", f.targets));
+    Forest::Node leaf;
+    leaf.begin = static_cast<std::uint32_t>(i);
+    leaf.end = leaf.begin + 1;
+    f.nodes.push_back(leaf);
+    f.votes.push_back({static_cast<std::uint32_t>(targets[i]), weights[i]});
+  }
+  for (const std::int64_t r : roots) {
+    std::uint32_t at = 0;
+    if (!child(r, 0, &at)) return InvalidArgument(Cat("a tree begins at node ", r, " of ", n));
+    f.roots.push_back(at);
+  }
+  NPUKIT_RETURN_IF_ERROR(f.Check());
+  return f;
+}
+
+Status Infer(InferContext& c) {
+  NPUKIT_RETURN_IF_ERROR(WantOneOf(c, 0, {DType::kF32, DType::kF64, DType::kF16}));
+  if (c.inputs[0].shape && c.inputs[0].shape->rank() != 2)
+    return InvalidArgument(Cat("input 0 is ", c.inputs[0].ToString(), ", expected [N,F]"));
+  const std::int64_t post = c.attrs.Int("post_transform", 0);
+  if (post < 0 || post > 4)
+    return InvalidArgument(Cat("post_transform is ", post, ", expected 0 to 4"));
+  NPUKIT_ASSIGN_OR_RETURN(const Forest f, ReadForest(c.attrs));
+  c.outputs[0] = RowsBy(c, c.inputs[0].dtype, f.targets);
+  return OkStatus();
+}
+
+Status Reference(EvalContext& c) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
+  NPUKIT_ASSIGN_OR_RETURN(const Forest f, ReadForest(*c.attrs));
+  const auto post = static_cast<PostTransform>(c.attrs->Int("post_transform", 0));
+  const Value& x = c.inputs[0];
+  const Rows rows = RowsOf(x.dims());
+  std::vector<double> row(static_cast<std::size_t>(rows.features));
+  std::vector<double> scores(static_cast<std::size_t>(f.targets));
+  std::vector<bool> voted;
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    for (std::int64_t k = 0; k < rows.features; ++k)
+      row[static_cast<std::size_t>(k)] = Load(x, r * rows.features + k);
+    NPUKIT_RETURN_IF_ERROR(f.Run(row, scores, voted));
+    Transform(post, scores);
+    for (std::int64_t k = 0; k < f.targets; ++k)
+      Store(y, r * f.targets + k, scores[static_cast<std::size_t>(k)]);
+  }
+  return OkStatus();
+}
+
+constexpr AttrDef kAttrs[] = {{"aggregate_function", AttrKind::kInt},
+                              {"leaf_targetids", AttrKind::kInts, true},
+                              {"leaf_weights", AttrKind::kTensor, true},
+                              {"membership_values", AttrKind::kTensor},
+                              {"n_targets", AttrKind::kInt},
+                              {"nodes_falseleafs", AttrKind::kInts, true},
+                              {"nodes_falsenodeids", AttrKind::kInts, true},
+                              {"nodes_featureids", AttrKind::kInts, true},
+                              {"nodes_hitrates", AttrKind::kTensor},
+                              {"nodes_missing_value_tracks_true", AttrKind::kInts},
+                              {"nodes_modes", AttrKind::kTensor, true},
+                              {"nodes_splits", AttrKind::kTensor, true},
+                              {"nodes_trueleafs", AttrKind::kInts, true},
+                              {"nodes_truenodeids", AttrKind::kInts, true},
+                              {"post_transform", AttrKind::kInt},
+                              {"tree_roots", AttrKind::kInts, true}};
+
+}  // namespace
+
+constinit const OpDef op::tree_ensemble = {
+    .name = "tree_ensemble",
+    .summary = "scores of decision trees for each row, aggregated for each target",
+    .attrs = kAttrs,
+    .infer = Infer,
+    .reference = Reference,
+    .cost = CostPerElement10,
+    .foreign = {.onnx = "ai.onnx.ml:TreeEnsemble"},
+};
+
+}  // namespace npukit
