@@ -11,7 +11,7 @@ using namespace ops;
 using tensor::DType;
 using tensor::Value;
 
-constexpr std::int64_t kMostColumns = std::int64_t{1} << 31;
+constexpr std::int64_t kMostColumns = std::int64_t{1} << 26;
 
 // One word of an n-gram; texts begin with their length, so that joined words stay apart.
 std::string Word(const std::string& s) { return Cat(s.size(), ":", s); }
@@ -68,7 +68,7 @@ Result<Pool> PoolOf(const Attrs& attrs) {
   }
   for (const std::int64_t c : p.columns) {
     if (c < 0 || c >= kMostColumns)
-      return InvalidArgument(Cat("ngram_indexes names column ", c, ", expected 0 to 2^31 - 1"));
+      return InvalidArgument(Cat("ngram_indexes names column ", c, ", expected 0 to 2^26 - 1"));
     p.width = std::max(p.width, c + 1);
   }
   const std::string_view mode = attrs.String("mode");

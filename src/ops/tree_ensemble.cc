@@ -12,6 +12,8 @@ using namespace ops;
 using tensor::DType;
 using tensor::Value;
 
+constexpr std::int64_t kMostTargets = std::int64_t{1} << 24;
+
 Result<std::vector<double>> Numbers(const Attrs& attrs, std::string_view name) {
   std::vector<double> out;
   const Value* t = attrs.Tensor(name);
@@ -23,15 +25,7 @@ Result<std::vector<double>> Numbers(const Attrs& attrs, std::string_view name) {
 }
 
 // Leaves become nodes behind the interior ones.
-Result<Forest> ReadForest(const Attrs& attrs) {
-  Forest f;
-  f.targets = attrs.Int("n_targets", 1);
-  const std::int64_t aggregate = attrs.Int("aggregate_function", 1);
-  if (f.targets < 1 || f.targets > std::numeric_limits<std::int32_t>::max())
-    return InvalidArgument(Cat("n_targets is ", f.targets, ", expected at least 1"));
-  if (aggregate < 0 || aggregate > 3)
-    return InvalidArgument(Cat("aggregate_function is ", aggregate, ", expected 0 to 3"));
-  f.aggregate = static_cast<Forest::Aggregate>(aggregate);
+Result<Forest> ReadNewForest(const Attrs& attrs, Forest f) {
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> modes, Numbers(attrs, "nodes_modes"));
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> splits, Numbers(attrs, "nodes_splits"));
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> weights, Numbers(attrs, "leaf_weights"));
@@ -94,15 +88,41 @@ Result<Forest> ReadForest(const Attrs& attrs) {
   return f;
 }
 
+// The form of TreeEnsemble, or that of the operators before it: lists of nodes under nodes_treeids.
+bool IsOldForm(const Attrs& attrs) { return HasAttr(attrs, "nodes_treeids"); }
+
+Result<Forest> ReadForest(const Attrs& attrs) {
+  Forest f;
+  f.targets = attrs.Int("n_targets", 1);
+  const std::int64_t aggregate = attrs.Int("aggregate_function", 1);
+  if (f.targets < 1 || f.targets > kMostTargets)
+    return InvalidArgument(Cat("n_targets is ", f.targets, ", expected 1 to 2^24"));
+  if (aggregate < 0 || aggregate > 3)
+    return InvalidArgument(Cat("aggregate_function is ", aggregate, ", expected 0 to 3"));
+  f.aggregate = static_cast<Forest::Aggregate>(aggregate);
+  return IsOldForm(attrs) ? ReadOldForest(attrs, std::move(f)) : ReadNewForest(attrs, std::move(f));
+}
+
+// What is added to each target's score; none, or one for each.
+Result<std::vector<double>> BaseOf(const Attrs& attrs, std::int64_t targets) {
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<double> base, DoublesOf(attrs, "base_values"));
+  if (base.empty() || static_cast<std::int64_t>(base.size()) == targets) return base;
+  return InvalidArgument(Cat("there are ", base.size(), " base_values for ", targets, " targets"));
+}
+
 Status Infer(InferContext& c) {
-  NPUKIT_RETURN_IF_ERROR(WantOneOf(c, 0, {DType::kF32, DType::kF64, DType::kF16}));
-  if (c.inputs[0].shape && c.inputs[0].shape->rank() != 2)
-    return InvalidArgument(Cat("input 0 is ", c.inputs[0].ToString(), ", expected [N,F]"));
+  NPUKIT_RETURN_IF_ERROR(
+      WantOneOf(c, 0, {DType::kF32, DType::kF64, DType::kF16, DType::kI64, DType::kI32}));
+  const bool old = IsOldForm(c.attrs);
+  const bool whole = tensor::IsInteger(c.inputs[0].dtype);
+  if ((c.inputs[0].shape && c.inputs[0].shape->rank() != 2) || (whole && !old))
+    return InvalidArgument(Cat("input 0 is ", c.inputs[0].ToString(), ", expected floats [N,F]"));
   const std::int64_t post = c.attrs.Int("post_transform", 0);
   if (post < 0 || post > 4)
     return InvalidArgument(Cat("post_transform is ", post, ", expected 0 to 4"));
   NPUKIT_ASSIGN_OR_RETURN(const Forest f, ReadForest(c.attrs));
-  c.outputs[0] = RowsBy(c, c.inputs[0].dtype, f.targets);
+  NPUKIT_RETURN_IF_ERROR(BaseOf(c.attrs, f.targets).status());
+  c.outputs[0] = RowsBy(c, old ? DType::kF32 : c.inputs[0].dtype, f.targets);
   return OkStatus();
 }
 
@@ -110,6 +130,7 @@ Status Reference(EvalContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
   NPUKIT_ASSIGN_OR_RETURN(const Forest f, ReadForest(*c.attrs));
   const auto post = static_cast<PostTransform>(c.attrs->Int("post_transform", 0));
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> base, BaseOf(*c.attrs, f.targets));
   const Value& x = c.inputs[0];
   const Rows rows = RowsOf(x.dims());
   std::vector<double> row(static_cast<std::size_t>(rows.features));
@@ -117,8 +138,9 @@ Status Reference(EvalContext& c) {
   std::vector<bool> voted;
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     for (std::int64_t k = 0; k < rows.features; ++k)
-      row[static_cast<std::size_t>(k)] = Load(x, r * rows.features + k);
+      row[static_cast<std::size_t>(k)] = tensor::ElementAsDouble(x, r * rows.features + k);
     NPUKIT_RETURN_IF_ERROR(f.Run(row, scores, voted));
+    for (std::size_t k = 0; k < base.size(); ++k) scores[k] += base[k];
     Transform(post, scores);
     for (std::int64_t k = 0; k < f.targets; ++k)
       Store(y, r * f.targets + k, scores[static_cast<std::size_t>(k)]);
@@ -127,21 +149,33 @@ Status Reference(EvalContext& c) {
 }
 
 constexpr AttrDef kAttrs[] = {{"aggregate_function", AttrKind::kInt},
-                              {"leaf_targetids", AttrKind::kInts, true},
-                              {"leaf_weights", AttrKind::kTensor, true},
+                              {"base_values", AttrKind::kFloats},
+                              {"base_values_as_tensor", AttrKind::kTensor},
+                              {"leaf_targetids", AttrKind::kInts},
+                              {"leaf_weights", AttrKind::kTensor},
                               {"membership_values", AttrKind::kTensor},
                               {"n_targets", AttrKind::kInt},
-                              {"nodes_falseleafs", AttrKind::kInts, true},
+                              {"nodes_falseleafs", AttrKind::kInts},
                               {"nodes_falsenodeids", AttrKind::kInts, true},
                               {"nodes_featureids", AttrKind::kInts, true},
                               {"nodes_hitrates", AttrKind::kTensor},
                               {"nodes_missing_value_tracks_true", AttrKind::kInts},
-                              {"nodes_modes", AttrKind::kTensor, true},
-                              {"nodes_splits", AttrKind::kTensor, true},
-                              {"nodes_trueleafs", AttrKind::kInts, true},
+                              {"nodes_mode_names", AttrKind::kStrings},
+                              {"nodes_modes", AttrKind::kTensor},
+                              {"nodes_nodeids", AttrKind::kInts},
+                              {"nodes_splits", AttrKind::kTensor},
+                              {"nodes_treeids", AttrKind::kInts},
+                              {"nodes_trueleafs", AttrKind::kInts},
                               {"nodes_truenodeids", AttrKind::kInts, true},
+                              {"nodes_values", AttrKind::kFloats},
+                              {"nodes_values_as_tensor", AttrKind::kTensor},
                               {"post_transform", AttrKind::kInt},
-                              {"tree_roots", AttrKind::kInts, true}};
+                              {"target_ids", AttrKind::kInts},
+                              {"target_nodeids", AttrKind::kInts},
+                              {"target_treeids", AttrKind::kInts},
+                              {"target_weights", AttrKind::kFloats},
+                              {"target_weights_as_tensor", AttrKind::kTensor},
+                              {"tree_roots", AttrKind::kInts}};
 
 }  // namespace
 

@@ -125,14 +125,12 @@ Result<std::vector<double>> DoublesOf(const Attrs& attrs, std::string_view name)
   return out;
 }
 
-Result<Forest> ReadOldForest(const Attrs& attrs, std::string_view prefix, std::int64_t targets) {
-  Forest f;
-  f.targets = targets;
+Result<Forest> ReadOldForest(const Attrs& attrs, Forest f) {
   const Ints trees = attrs.IntList("nodes_treeids"), ids = attrs.IntList("nodes_nodeids");
   const Ints features = attrs.IntList("nodes_featureids");
   const Ints yes = attrs.IntList("nodes_truenodeids"), no = attrs.IntList("nodes_falsenodeids");
   const Ints missing = attrs.IntList("nodes_missing_value_tracks_true");
-  const Strings& modes = StringList(attrs, "nodes_modes");
+  const Strings& modes = StringList(attrs, "nodes_mode_names");
   NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> splits, DoublesOf(attrs, "nodes_values"));
   const std::size_t n = ids.size();
   const bool alike = trees.size() == n && features.size() == n && yes.size() == n &&
@@ -179,20 +177,19 @@ Result<Forest> ReadOldForest(const Attrs& attrs, std::string_view prefix, std::i
   if (roots.empty()) return InvalidArgument("a tree goes round in a circle");
   for (const auto& [tree, root] : roots) f.roots.push_back(root);
 
-  const Ints vote_trees = attrs.IntList(Cat(prefix, "_treeids"));
-  const Ints vote_nodes = attrs.IntList(Cat(prefix, "_nodeids"));
-  const Ints vote_targets = attrs.IntList(Cat(prefix, "_ids"));
-  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> weights,
-                          DoublesOf(attrs, Cat(prefix, "_weights")));
+  const Ints vote_trees = attrs.IntList("target_treeids");
+  const Ints vote_nodes = attrs.IntList("target_nodeids");
+  const Ints vote_targets = attrs.IntList("target_ids");
+  NPUKIT_ASSIGN_OR_RETURN(const std::vector<double> weights, DoublesOf(attrs, "target_weights"));
   const std::size_t votes = vote_trees.size();
   if (vote_nodes.size() != votes || vote_targets.size() != votes || weights.size() != votes)
-    return InvalidArgument(Cat("the lists ", prefix, "_* are of different lengths"));
+    return InvalidArgument("the lists of votes are of different lengths");
   std::vector<std::pair<std::uint32_t, std::size_t>> by_node;
   for (std::size_t i = 0; i < votes; ++i) {
     const auto it = at.find({vote_trees[i], vote_nodes[i]});
-    if (it == at.end() || vote_targets[i] < 0 || vote_targets[i] >= targets) {
+    if (it == at.end() || vote_targets[i] < 0 || vote_targets[i] >= f.targets) {
       return InvalidArgument(Cat("vote ", i, " is of node ", vote_nodes[i], " of tree ",
-                                 vote_trees[i], " for target ", vote_targets[i], " of ", targets,
+                                 vote_trees[i], " for target ", vote_targets[i], " of ", f.targets,
                                  ": one of them is not there"));
     }
     by_node.emplace_back(it->second, i);

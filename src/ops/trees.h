@@ -33,14 +33,15 @@ struct Forest {
   std::int64_t targets = 0;
   Aggregate aggregate = Aggregate::kSum;
 
-  // Every child and vote is there; `features`: what x has.
+  // Every child and vote is there.
   Status Check() const;
   // Sums of one row x (as doubles) into scores (one per target), and which targets got a vote.
   Status Run(std::span<const double> x, std::span<double> scores, std::vector<bool>& voted) const;
 };
 
-// Attributes of ai.onnx.ml's TreeEnsembleClassifier (`prefix` "class") and -Regressor ("target").
-Result<Forest> ReadOldForest(const Attrs& attrs, std::string_view prefix, std::int64_t targets);
+// The nodes and votes of `attrs` in the form of ai.onnx.ml's TreeEnsembleRegressor, its modes under
+// nodes_mode_names; f holds what is said of the whole.
+Result<Forest> ReadOldForest(const Attrs& attrs, Forest f);
 // A list of floats or, under NAME_as_tensor, doubles.
 Result<std::vector<double>> DoublesOf(const Attrs& attrs, std::string_view name);
 

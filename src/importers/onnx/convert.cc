@@ -176,7 +176,8 @@ Result<Outcome> Examine(const SourceOp& op) {
   for (const auto& [name, value] : op.attrs.all()) {
     const auto at = std::find_if(std::begin(kKinds), std::end(kKinds),
                                  [&](const auto& k) { return k.name == name; });
-    if (at == std::end(kKinds)) continue;
+    // Composites of ai.onnx.ml check theirs: its names mean other things.
+    if (at == std::end(kKinds) || op.domain == "ai.onnx.ml") continue;
     const bool number = op.op == "Pad" && name == "value";  // a number in opsets before 11
     const ops::AttrKind kind = number ? ops::AttrKind::kFloat : at->kind;
     if (value.index() != static_cast<std::size_t>(kind)) {
