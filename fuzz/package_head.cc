@@ -31,6 +31,10 @@ void Walk(const format::Package& package) {
   const format::Head& head = package.head();
   unsigned sum = 0;
   for (std::uint32_t i = 0; i < head.weights.size(); ++i) {
+    const format::WeightInfo& w = head.weights[i];
+    const format::SegmentInfo& s = head.segments[w.segment];
+    fuzz::Must(w.offset <= s.length && w.length <= s.length - w.offset,
+               "a weight lies in its segment");
     for (const std::byte b : package.Weight(i)) sum += static_cast<unsigned>(b);
   }
   for (std::uint32_t i = 0; i < head.segments.size(); ++i) {
