@@ -176,7 +176,11 @@ Status ResizeInfer(InferContext& c) {
   const Value* scales = constant(1);
   const Value* sizes = constant(2);
   // A list that is given but not yet known leaves the sizes open; an empty one counts as not given.
-  const bool open = (Has(c, 1) && scales == nullptr) || (Has(c, 2) && sizes == nullptr);
+  // The last input is always given, even when nothing is known of it.
+  const auto is_open = [&](std::size_t i) {
+    return constant(i) == nullptr && (Has(c, i) || i + 1 == c.inputs.size());
+  };
+  const bool open = is_open(1) || is_open(2);
   if (!open && Given(scales) == Given(sizes))
     return InvalidArgument("expected either scales or sizes");
   const Value* list = Given(sizes) ? sizes : Given(scales) ? scales : nullptr;

@@ -197,9 +197,9 @@ def many_medium():
 
 def long_folding():
     """Constants that are small and take long: a product of matrices again and again."""
-    nodes = [node("MatMul", [f"m{i}", "m0"], [f"m{i + 1}"], f"times{i}") for i in range(400)]
-    nodes += [node("Identity", ["m400"], ["z"], "last")]
-    return bomb(*nodes, constants=[tensor("m0", np.eye(512, dtype=np.float32))])
+    nodes = [node("MatMul", [f"m{i}", "m0"], [f"m{i + 1}"], f"times{i}") for i in range(100)]
+    nodes += [node("Identity", ["m100"], ["z"], "last")]
+    return bomb(*nodes, constants=[tensor("m0", np.eye(256, dtype=np.float32))])
 
 
 BOMBS = [
@@ -239,6 +239,8 @@ BOMBS = [
     ("many of a bearable size", many_medium),
 ]
 
+
+UNKNOWN = ("OneHot", "string doubling", "Einsum", "RandomNormal")
 
 # -- odd numbers ---------------------------------------------------------------------------------------------------------------
 
@@ -354,7 +356,9 @@ def cases(folder):
     for name, make in BOMBS:
         add("expansion: " + name, ("info",), None, make())
         said = None if name == "Einsum without output" else ""
-        add("expansion: " + name, DEEP, said, make())
+        # An operator that npukit does not know is a finding of check, not a refusal.
+        add("expansion: " + name, DEEP[:1], None if name in UNKNOWN else said, make())
+        add("expansion: " + name, DEEP[1:], said, make())
     add("long folding", ("info", "check", "compile"), None, long_folding())
     for name, said, make in ODD:
         add("odd: " + name, ALL, said, make())
