@@ -99,8 +99,25 @@ std::set<tensor::DType> TypesTaken(const ops::OpDef& op, const std::vector<OpCas
   return taken;
 }
 
+// The case as devices like it: channels last, where the operator has a layout.
+OpCase ChannelsLast(OpCase c) {
+  const bool has_layout = std::any_of(c.op->attrs.begin(), c.op->attrs.end(),
+                                      [](const ops::AttrDef& a) { return a.name == "layout"; });
+  if (!has_layout || c.attrs.Find("layout") != nullptr || c.inputs.empty()) return c;
+  const auto turn = [](tensor::Value& v) {
+    if (!v.is_tensor() || v.dims().size() != 4) return;
+    const tensor::Dims& d = v.dims();
+    v = v.Reshaped({d[0], d[2], d[3], d[1]});  // only the type is looked at
+  };
+  turn(c.inputs[0]);
+  for (tensor::Value& v : c.outputs) turn(v);
+  c.attrs.Set("layout", std::string("NHWC"));
+  return c;
+}
+
 // The case as a graph of one node. `weights`: all inputs but the first are constants.
-ir::Graph GraphOf(const OpCase& c, bool weights) {
+ir::Graph GraphOf(const OpCase& given, bool weights) {
+  const OpCase c = ChannelsLast(given);
   ir::Graph g;
   ir::Node n;
   n.op = c.op;

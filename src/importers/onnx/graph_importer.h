@@ -81,6 +81,7 @@ class GraphImporter {
   Result<const pb::AttributeProto*> Referred(const pb::AttributeProto& a) const;
   Status ExpandCall(const pb::NodeProto& node, const pb::FunctionProto& f, std::string key);
   Result<std::int64_t> Opset(const std::string& domain) const;
+  Status AllMade(const SourceOp& op, std::size_t first) const;
   Status ImportOutputs(const pb::GraphProto& graph);
   Result<ir::ValueId> Define(const std::string& name, const tensor::Type* type);
   Result<ir::ValueId> Resolve(const std::string& name);

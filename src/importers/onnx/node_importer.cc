@@ -1,4 +1,6 @@
 // One node of the file: its inputs by name, its attributes and bodies, then what it becomes.
+#include <algorithm>
+
 #include "base/text.h"
 #include "importers/onnx/graph_importer.h"
 #include "importers/onnx/model.h"
@@ -122,6 +124,24 @@ Result<std::int64_t> GraphImporter::Opset(const std::string& domain) const {
   return std::int64_t{1};
 }
 
+// Our nodes, those from `first` on, must give every output that somebody reads.
+Status GraphImporter::AllMade(const SourceOp& op, std::size_t first) const {
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    const ir::ValueId id = op.outputs[i];
+    const std::string& name = g_.value(id).name;
+    bool made = g_.is_constant(id) || name.empty() || !model_.read.contains(name);
+    for (std::size_t n = first; n < g_.nodes.size() && !made; ++n) {
+      const auto& outputs = g_.nodes[n].outputs;
+      made = std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+    }
+    if (made) continue;
+    return InvalidArgument(Cat("output ", i, ", ", Printable(name),
+                               ", is read, and the operator gives no such output; expected ", i,
+                               " outputs at most, found ", op.outputs.size()));
+  }
+  return OkStatus();
+}
+
 Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index) {
   if (++model_.nodes > model_.limits.max_nodes) {
     return ResourceExhausted(Cat("more than ", model_.limits.max_nodes, " nodes"));
@@ -170,6 +190,7 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
   emitter_.op = std::move(op);
   const SourceOp original =
       emitter_.op;  // steps change it; a foreign node shows what the file says
+  const std::size_t before = g_.nodes.size();
   auto converted = Convert(emitter_);
   if (!converted.ok()) {
     // Infer's messages name the node already, in the words of our operator.
@@ -177,7 +198,7 @@ Status GraphImporter::ImportNode(const pb::NodeProto& node, std::uint32_t index)
     return named ? converted.status() : converted.status().WithContext(where);
   }
   const Outcome outcome = std::move(converted).value();
-  if (outcome.kind == Outcome::Kind::kDone) return OkStatus();
+  if (outcome.kind == Outcome::Kind::kDone) return AllMade(original, before).WithContext(where);
   emitter_.op = original;
   emitter_.op.inputs.insert(emitter_.op.inputs.end(), original.captures.begin(),
                             original.captures.end());
