@@ -228,7 +228,7 @@ TEST(BadModel, NamesThePlaceExpectedAndFound) {
        },
        "node Conv_0: kernel_shape is [3, 3], w is fp32[3, 2, 1, 1]"},
       {"missing input", [&](auto& b) { conv(b)->mutable_input()->RemoveLast(); },
-       "expected 2 to 3 inputs, found 1"},
+       "input 1 is required and absent; expected 2 inputs at least, found 1"},
       {"absent input", [&](auto& b) { conv(b)->set_input(0, ""); },
        "input 0 is required and absent"},
       {"element type",

@@ -253,11 +253,7 @@ TEST(Import, SaysWhyANodeStaysForeign) {
   ModelBuilder domain;
   domain.Input("x", "2").Node("Relu", {"x"}, {"y"}).Output("y");
   domain.last().set_domain("com.example");
-  EXPECT_EQ(WhyForeign(domain), "operator of the domain com.example");
-
-  ModelBuilder axes;
-  axes.Input("x", "1,2").Input("a", "1", T::INT64).Node("Squeeze", {"x", "a"}, {"y"}).Output("y");
-  EXPECT_EQ(WhyForeign(axes), "axes is not a constant");
+  EXPECT_EQ(WhyForeign(domain), "no operator of this name in the domain com.example");
 
   ModelBuilder indices;
   indices.Input("x", "1,1,4,4")
@@ -265,14 +261,6 @@ TEST(Import, SaysWhyANodeStaysForeign) {
       .Attr("kernel_shape", std::vector<std::int64_t>{2, 2});
   indices.Output("y").Output("i");
   EXPECT_EQ(WhyForeign(indices), "the indices are read");
-
-  ModelBuilder cubic;
-  cubic.Input("x", "1,1,4,4")
-      .Floats("s", {4}, {1, 1, 2, 2})
-      .Node("Resize", {"x", "", "s"}, {"y"})
-      .Attr("mode", "cubic");
-  cubic.Output("y");
-  EXPECT_EQ(WhyForeign(cubic), "mode cubic is not supported");
 
   ModelBuilder exotic;  // Relu of today has no attribute
   exotic.Input("x", "2").Node("Relu", {"x"}, {"y"}).Attr("slope", 0.1f).Output("y");
