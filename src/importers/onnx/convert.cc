@@ -79,6 +79,7 @@ constexpr ops::AttrDef kKinds[] = {
     {"channels_last", ops::AttrKind::kInt},
     {"coordinate_transformation_mode", ops::AttrKind::kString},
     {"count_include_pad", ops::AttrKind::kInt},
+    {"decay_factor", ops::AttrKind::kFloat},
     {"dilations", ops::AttrKind::kInts},
     {"do_rotary", ops::AttrKind::kInt},
     {"directions", ops::AttrKind::kInts},
@@ -100,8 +101,11 @@ constexpr ops::AttrDef kKinds[] = {
     {"max", ops::AttrKind::kFloat},
     {"min", ops::AttrKind::kFloat},
     {"mode", ops::AttrKind::kString},
+    {"momentum", ops::AttrKind::kFloat},
     {"nearest_mode", ops::AttrKind::kString},
     {"noop_with_empty_axes", ops::AttrKind::kInt},
+    {"norm_coefficient", ops::AttrKind::kFloat},
+    {"norm_coefficient_post", ops::AttrKind::kFloat},
     {"num_heads", ops::AttrKind::kInt},
     {"num_outputs", ops::AttrKind::kInt},
     {"opset", ops::AttrKind::kInt},
@@ -109,6 +113,8 @@ constexpr ops::AttrDef kKinds[] = {
     {"output_dtype", ops::AttrKind::kInt},
     {"num_scan_inputs", ops::AttrKind::kInt},
     {"output_padding", ops::AttrKind::kInts},
+    {"output_shape", ops::AttrKind::kInts},
+    {"p", ops::AttrKind::kInt},
     {"paddings", ops::AttrKind::kInts},
     {"pads", ops::AttrKind::kInts},
     {"past_present_share_buffer", ops::AttrKind::kInt},
@@ -138,6 +144,7 @@ constexpr ops::AttrDef kKinds[] = {
     {"start", ops::AttrKind::kInt},
     {"starts", ops::AttrKind::kInts},
     {"stash_type", ops::AttrKind::kInt},
+    {"storage_order", ops::AttrKind::kInt},
     {"strides", ops::AttrKind::kInts},
     {"training_mode", ops::AttrKind::kInt},
     {"transA", ops::AttrKind::kInt},
@@ -173,13 +180,20 @@ Result<Outcome> Examine(const SourceOp& op) {
         Cat("attribute ", Printable(op.odd_attrs[0]), " is of a kind that is not supported"));
   }
   if (op.outputs.empty()) return InvalidArgument("it has no output");
+  const ops::OpDef* same = ops::FindOnnxOp(op.key());
   for (const auto& [name, value] : op.attrs.all()) {
     const auto at = std::find_if(std::begin(kKinds), std::end(kKinds),
                                  [&](const auto& k) { return k.name == name; });
     // Composites of ai.onnx.ml check theirs: its names mean other things.
     if (at == std::end(kKinds) || op.domain == "ai.onnx.ml") continue;
     const bool number = op.op == "Pad" && name == "value";  // a number in opsets before 11
-    const ops::AttrKind kind = number ? ops::AttrKind::kFloat : at->kind;
+    ops::AttrKind kind = number ? ops::AttrKind::kFloat : at->kind;
+    // activation_alpha is a list of an LSTM and a number of FusedGemm: the operator's own word goes.
+    if (same != nullptr) {
+      for (const ops::AttrDef& d : same->attrs) {
+        if (d.name == name && !number) kind = d.kind;
+      }
+    }
     if (value.index() != static_cast<std::size_t>(kind)) {
       return InvalidArgument(
           Cat("attribute ", name, " holds a value of another kind than ", op.op, " has"));

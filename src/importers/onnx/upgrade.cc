@@ -82,10 +82,7 @@ Result<Outcome> CastNameToNumber(Emitter& e) {
   return Outcome::GoOn();
 }
 
-Result<Outcome> DropSpatial(Emitter& e) {
-  if (e.op.attrs.Int("spatial", 1) == 0)
-    return Outcome::Foreign("statistics for each place (spatial = 0)");
-  e.op.attrs.Erase("spatial");
+Result<Outcome> DropBatchNormIsTest(Emitter& e) {
   e.op.attrs.Erase("is_test");
   return Outcome::GoOn();
 }

@@ -3,11 +3,10 @@
 namespace npukit::importers::onnx {
 
 Result<Outcome> ImportAveragePool(Emitter& e) {
-  if (const auto why = WhyNot2d(e)) return Outcome::Foreign(*why, k2dRemedy);
-  auto attrs = Only(e.op.attrs, {"kernel_shape", "strides", "pads", "dilations", "ceil_mode",
-                                 "auto_pad", "count_include_pad"});
-  NPUKIT_RETURN_IF_ERROR(e.Emit(op::avg_pool2d, std::move(attrs), e.op.inputs, e.op.outputs[0]));
-  return Outcome::Done();
+  NPUKIT_RETURN_IF_ERROR(WantKernelShape(e));
+  return EmitWindow(e, op::avg_pool2d, op::avg_pool_nd,
+                    Only(e.op.attrs, {"kernel_shape", "strides", "pads", "dilations", "ceil_mode",
+                                      "auto_pad", "count_include_pad"}));
 }
 
 }  // namespace npukit::importers::onnx

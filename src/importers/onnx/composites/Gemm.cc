@@ -7,6 +7,8 @@ namespace npukit::importers::onnx {
 
 namespace {
 
+using tensor::DType;
+
 Result<ir::ValueId> Transposed(Emitter& e, bool transpose, ir::ValueId id) {
   if (!transpose) return id;
   ops::Attrs attrs;
@@ -14,11 +16,36 @@ Result<ir::ValueId> Transposed(Emitter& e, bool transpose, ir::ValueId id) {
   return e.Emit(op::transpose, std::move(attrs), {id});
 }
 
-Result<ir::ValueId> Scaled(Emitter& e, float by, ir::ValueId id, tensor::DType dtype) {
+Result<ir::ValueId> CastTo(Emitter& e, ir::ValueId id, DType t) {
+  ops::Attrs to;
+  to.Set("to", static_cast<std::int64_t>(t));
+  return e.Emit(op::cast, std::move(to), {id});
+}
+
+// by * id. Integers by a whole number stay integers; by any other they are scaled in fp64 and cut.
+Result<ir::ValueId> Scaled(Emitter& e, float by, ir::ValueId id, DType dtype) {
   if (by == 1.0f) return id;
+  const bool float_type = tensor::IsFloat(dtype);
+  const bool whole =
+      std::trunc(by) == by && std::fabs(by) < 1e9f && (by >= 0 || tensor::IsSigned(dtype));
+  if (!float_type && !whole) {
+    NPUKIT_ASSIGN_OR_RETURN(id, CastTo(e, id, DType::kF64));
+    NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(DType::kF64, {}));
+    tensor::StoreDouble(factor, 0, by);
+    NPUKIT_ASSIGN_OR_RETURN(id, e.Emit(op::mul, {}, {id, e.Add(std::move(factor))}));
+    return CastTo(e, id, dtype);
+  }
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(dtype, {}));
   tensor::StoreDouble(factor, 0, by);
   return e.Emit(op::mul, {}, {id, e.Add(std::move(factor))});
+}
+
+// The type of the operands: of any of them that is known.
+DType TypeOf(const Emitter& e) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (e.has(i) && e.Type(i).dtype != DType::kUndefined) return e.Type(i).dtype;
+  }
+  return DType::kUndefined;
 }
 
 }  // namespace
@@ -27,35 +54,33 @@ Result<ir::ValueId> Scaled(Emitter& e, float by, ir::ValueId id, tensor::DType d
 Result<Outcome> ImportGemm(Emitter& e) {
   if (!e.has(0) || !e.has(1))
     return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs A and B"));
-  const tensor::DType dtype = e.Type(0).dtype;
+  const DType dtype = TypeOf(e);
   const float alpha = e.op.attrs.Float("alpha", 1);
   const float beta = e.op.attrs.Float("beta", 1);
-  const bool scales = alpha != 1 || (e.has(2) && beta != 1);
-  const bool whole = tensor::IsInteger(dtype) && alpha == std::trunc(alpha) &&
-                     beta == std::trunc(beta) && std::fabs(alpha) < 128 && std::fabs(beta) < 128 &&
-                     (tensor::IsSigned(dtype) || (alpha >= 0 && beta >= 0));
-  if (scales && !whole && (!tensor::IsFloat(dtype) || tensor::DTypeBits(dtype) < 16)) {
-    return Outcome::Foreign(
-        "alpha or beta is no whole number and A holds integers or is of a type not known");
+  if ((alpha != 1 || (e.has(2) && beta != 1)) && dtype == DType::kUndefined) {
+    return Outcome::Foreign("alpha or beta with operands whose type is not known",
+                            "run onnx.shape_inference on the model");
   }
   if (e.Rank(0).value_or(2) != 2 || e.Rank(1).value_or(2) != 2) {
     return InvalidArgument(Cat("node ", Printable(e.op.name), ": Gemm needs matrices, found ",
                                e.Type(0).ToString(), " and ", e.Type(1).ToString()));
   }
+  if (e.has(2) && e.Rank(2).value_or(0) > 2) {
+    return InvalidArgument(Cat("node ", Printable(e.op.name), ": C is ", e.Type(2).ToString(),
+                               ", expected what broadcasts to a matrix"));
+  }
   NPUKIT_ASSIGN_OR_RETURN(const auto a,
                           Transposed(e, e.op.attrs.Int("transA", 0) != 0, e.input(0)));
   NPUKIT_ASSIGN_OR_RETURN(const auto b,
                           Transposed(e, e.op.attrs.Int("transB", 0) != 0, e.input(1)));
+  if (!e.has(2) && alpha == 1) {
+    NPUKIT_RETURN_IF_ERROR(e.Emit(op::matmul, {}, {a, b}, e.op.outputs[0]));
+    return Outcome::Done();
+  }
   if (!e.has(2)) {
-    if (alpha == 1) {
-      NPUKIT_RETURN_IF_ERROR(e.Emit(op::matmul, {}, {a, b}, e.op.outputs[0]));
-      return Outcome::Done();
-    }
     NPUKIT_ASSIGN_OR_RETURN(const auto product, e.Emit(op::matmul, {}, {a, b}));
-    NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(dtype, {}));
-    tensor::StoreDouble(factor, 0, alpha);
-    NPUKIT_RETURN_IF_ERROR(
-        e.Emit(op::mul, {}, {product, e.Add(std::move(factor))}, e.op.outputs[0]));
+    NPUKIT_ASSIGN_OR_RETURN(const auto y, Scaled(e, alpha, product, dtype));
+    NPUKIT_RETURN_IF_ERROR(e.Emit(op::identity, {}, {y}, e.op.outputs[0]));
     return Outcome::Done();
   }
   NPUKIT_ASSIGN_OR_RETURN(const auto c, Scaled(e, beta, e.input(2), dtype));

@@ -1,4 +1,5 @@
-// A pool over all spatial dimensions is a reduction.
+// A pool over all spatial dimensions: a reduction where their number is known, else the general
+// operator of a window as large as they are.
 #include "base/text.h"
 #include "importers/onnx/source_op.h"
 
@@ -6,11 +7,11 @@ namespace npukit::importers::onnx {
 
 namespace {
 
-Result<Outcome> Reduce(Emitter& e, const ops::OpDef& reduction) {
+Result<Outcome> Whole(Emitter& e, const ops::OpDef& reduction, const ops::OpDef& pool) {
   const auto rank = e.Rank(0);
   if (!rank) {
-    return Outcome::Foreign("the number of dimensions is not known",
-                            "run onnx.shape_inference on the model");
+    NPUKIT_RETURN_IF_ERROR(e.EmitAll(pool, {}, e.op.inputs, e.op.outputs));
+    return Outcome::Done();
   }
   if (*rank < 3) {
     return InvalidArgument(Cat("node ", Printable(e.op.name), ": x is ", e.Type(0).ToString(),
@@ -27,7 +28,16 @@ Result<Outcome> Reduce(Emitter& e, const ops::OpDef& reduction) {
 
 }  // namespace
 
-Result<Outcome> ImportGlobalAveragePool(Emitter& e) { return Reduce(e, op::reduce_mean); }
-Result<Outcome> ImportGlobalMaxPool(Emitter& e) { return Reduce(e, op::reduce_max); }
+Result<Outcome> ImportGlobalAveragePool(Emitter& e) {
+  return Whole(e, op::reduce_mean, op::avg_pool_nd);
+}
+Result<Outcome> ImportGlobalMaxPool(Emitter& e) {
+  return Whole(e, op::reduce_max, op::max_pool_nd);
+}
+Result<Outcome> ImportGlobalLpPool(Emitter& e) {
+  NPUKIT_RETURN_IF_ERROR(
+      e.Emit(op::lp_pool, Only(e.op.attrs, {"p"}), e.op.inputs, e.op.outputs[0]));
+  return Outcome::Done();
+}
 
 }  // namespace npukit::importers::onnx

@@ -3,12 +3,13 @@
 namespace npukit::importers::onnx {
 
 Result<Outcome> ImportMaxPool(Emitter& e) {
-  if (const auto why = WhyNot2d(e)) return Outcome::Foreign(*why, k2dRemedy);
-  if (e.op.outputs.size() != 1)
-    return Outcome::Foreign("the indices are read", "export without the indices");
+  NPUKIT_RETURN_IF_ERROR(WantKernelShape(e));
   auto attrs =
       Only(e.op.attrs, {"kernel_shape", "strides", "pads", "dilations", "ceil_mode", "auto_pad"});
-  NPUKIT_RETURN_IF_ERROR(e.Emit(op::max_pool2d, std::move(attrs), e.op.inputs, e.op.outputs[0]));
+  if (e.op.outputs.size() == 1)
+    return EmitWindow(e, op::max_pool2d, op::max_pool_nd, std::move(attrs));
+  attrs.Set("storage_order", e.op.attrs.Int("storage_order", 0));
+  NPUKIT_RETURN_IF_ERROR(e.EmitAll(op::max_pool_nd, std::move(attrs), e.op.inputs, e.op.outputs));
   return Outcome::Done();
 }
 

@@ -16,15 +16,11 @@ inline std::optional<std::size_t> SpatialDims(const Emitter& e) {
   return std::nullopt;
 }
 
-// A reason when the node is not the 2-D form that npukit has.
-inline std::optional<std::string> WhyNot2d(const Emitter& e) {
-  const auto n = SpatialDims(e);
-  if (n && *n == 2) return std::nullopt;
-  return n ? Cat("only two spatial dimensions are supported, found ", *n)
-           : "the number of dimensions is not known";
+// Pools have it; without it our operators pool over everything.
+inline Status WantKernelShape(const Emitter& e) {
+  if (e.op.attrs.Find("kernel_shape") != nullptr) return OkStatus();
+  return InvalidArgument(Cat("node ", Printable(e.op.name), ": attribute kernel_shape is missing"));
 }
-inline constexpr char k2dRemedy[] =
-    "make it two-dimensional: insert a dimension of 1 before it (Unsqueeze) and remove it after";
 
 // kernel_shape repeats what w says.
 inline Status CheckKernelShape(const Emitter& e) {
@@ -36,6 +32,56 @@ inline Status CheckKernelShape(const Emitter& e) {
     return OkStatus();
   return InvalidArgument(Cat("node ", Printable(e.op.name), ": kernel_shape is [",
                              JoinInts(kernel, ", "), "], w is ", e.Type(1).ToString()));
+}
+
+// The lists of a one-dimensional window with a height of 1 before them.
+inline Status AddHeight(const Emitter& e, ops::Attrs* attrs) {
+  struct List {
+    const char* name;
+    std::int64_t height;
+    std::size_t sides;
+  };
+  for (const List& l : {List{"kernel_shape", 1, 1}, List{"strides", 1, 1}, List{"dilations", 1, 1},
+                        List{"output_padding", 0, 1}, List{"pads", 0, 2}}) {
+    if (attrs->Find(l.name) == nullptr) continue;
+    const ops::Ints given = attrs->IntList(l.name);
+    if (given.size() != l.sides) {
+      return InvalidArgument(Cat("node ", Printable(e.op.name), ": ", l.name, " has ", given.size(),
+                                 " numbers, expected ", l.sides));
+    }
+    ops::Ints wide;
+    for (const std::int64_t g : given) {
+      wide.push_back(l.height);
+      wide.push_back(g);
+    }
+    attrs->Set(l.name, std::move(wide));
+  }
+  return OkStatus();
+}
+
+// One result by the operator that suits the number of spatial dimensions: the fast one for two; for
+// one the same, on an image of height 1; `nd` for any other number, known or not.
+inline Result<Outcome> EmitWindow(Emitter& e, const ops::OpDef& two, const ops::OpDef& nd,
+                                  ops::Attrs attrs) {
+  const auto n = SpatialDims(e);
+  if (n && *n == 2) {
+    NPUKIT_RETURN_IF_ERROR(e.Emit(two, std::move(attrs), e.op.inputs, e.op.outputs[0]));
+    return Outcome::Done();
+  }
+  if (!n || *n != 1) {
+    NPUKIT_RETURN_IF_ERROR(e.EmitAll(nd, std::move(attrs), e.op.inputs, e.op.outputs));
+    return Outcome::Done();
+  }
+  NPUKIT_RETURN_IF_ERROR(AddHeight(e, &attrs));
+  ops::Attrs height;
+  height.Set("axes", ops::Ints{2});
+  std::vector<ir::ValueId> inputs = e.op.inputs;
+  for (std::size_t i = 0; i < 2 && i < inputs.size(); ++i) {  // x and w; a bias stays
+    NPUKIT_ASSIGN_OR_RETURN(inputs[i], e.Emit(op::unsqueeze, height, {inputs[i]}));
+  }
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId y, e.Emit(two, std::move(attrs), std::move(inputs)));
+  NPUKIT_RETURN_IF_ERROR(e.Emit(op::squeeze, std::move(height), {y}, e.op.outputs[0]));
+  return Outcome::Done();
 }
 
 }  // namespace npukit::importers::onnx

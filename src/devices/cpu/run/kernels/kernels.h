@@ -154,6 +154,10 @@ struct Kernels {
   void (*sum_pool)(const PoolPixel&) = nullptr;  // times scale
   float (*sum)(const float* x, std::int64_t n) = nullptr;
   void (*softmax)(const float* x, float* y, std::int64_t n) = nullptr;
+  void (*moments)(const float* x, std::int64_t n, float* mean, float* variance) = nullptr;
+  // x / sqrt(mean of squares + epsilon) * scale of one row
+  void (*rms_norm)(const float* x, const float* scale, float epsilon, float* y,
+                   std::int64_t n) = nullptr;
   // (x - mean) / sqrt(variance + epsilon) * scale + bias of one row; bias may be null.
   void (*layer_norm)(const float* x, const float* scale, const float* bias, float epsilon, float* y,
                      std::int64_t n) = nullptr;

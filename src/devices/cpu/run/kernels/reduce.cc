@@ -56,12 +56,11 @@ void Softmax(const float* x, float* y, std::int64_t n) {
   if (i < n) StoreFirst(hn::Mul(LoadFirst(d, y + i, n - i), scale), d, y + i, n - i);
 }
 
-// Two passes for the statistics, so that a row far from zero keeps its digits.
-void LayerNorm(const float* x, const float* scale, const float* bias, float epsilon, float* y,
-               std::int64_t n) {
+// Mean and variance of one row, in two passes, so that a row far from zero keeps its digits.
+void Moments(const float* x, std::int64_t n, float* mean, float* variance) {
   const D d;
-  const float mean = Sum(x, n) / static_cast<float>(n);
-  const V m = hn::Set(d, mean);
+  *mean = Sum(x, n) / static_cast<float>(n);
+  const V m = hn::Set(d, *mean);
   V squares[2] = {hn::Zero(d), hn::Zero(d)};
   std::int64_t i = 0;
   for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
@@ -75,14 +74,48 @@ void LayerNorm(const float* x, const float* scale, const float* bias, float epsi
     squares[0] = hn::MulAdd(c, c, squares[0]);
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(squares[0], squares[1])));
-  for (; i < n; ++i) sum += (x[i] - mean) * (x[i] - mean);
-  const V factor = hn::Set(d, 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon));
-  for (i = 0; i < n; i += kLanes) {
+  for (; i < n; ++i) sum += (x[i] - *mean) * (x[i] - *mean);
+  *variance = sum / static_cast<float>(n);
+}
+
+void LayerNorm(const float* x, const float* scale, const float* bias, float epsilon, float* y,
+               std::int64_t n) {
+  const D d;
+  float mean = 0, variance = 0;
+  Moments(x, n, &mean, &variance);
+  const V m = hn::Set(d, mean);
+  const V factor = hn::Set(d, 1.0f / std::sqrt(variance + epsilon));
+  for (std::int64_t i = 0; i < n; i += kLanes) {
     const std::int64_t left = n - i;
     const V c = hn::Mul(hn::Sub(LoadUpTo(d, x + i, left), m), factor);
     const V s = LoadUpTo(d, scale + i, left);
     const V b = bias == nullptr ? hn::Zero(d) : LoadUpTo(d, bias + i, left);
     StoreUpTo(hn::MulAdd(c, s, b), d, y + i, left);
+  }
+}
+
+void RmsNorm(const float* x, const float* scale, float epsilon, float* y, std::int64_t n) {
+  const D d;
+  V squares[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  std::int64_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    for (int k = 0; k < 4; ++k) {
+      const V v = hn::LoadU(d, x + i + k * kLanes);
+      squares[k] = hn::MulAdd(v, v, squares[k]);
+    }
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+    const V v = hn::LoadU(d, x + i);
+    squares[0] = hn::MulAdd(v, v, squares[0]);
+  }
+  const V all = hn::Add(hn::Add(squares[0], squares[1]), hn::Add(squares[2], squares[3]));
+  float sum = hn::GetLane(hn::SumOfLanes(d, all));
+  for (; i < n; ++i) sum += x[i] * x[i];
+  const V factor = hn::Set(d, 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon));
+  for (i = 0; i < n; i += kLanes) {
+    const std::int64_t left = n - i;
+    const V v = hn::Mul(LoadUpTo(d, x + i, left), factor);
+    StoreUpTo(hn::Mul(v, LoadUpTo(d, scale + i, left)), d, y + i, left);
   }
 }
 
@@ -137,13 +170,17 @@ namespace npukit::devices::cpu {
 
 HWY_EXPORT(Sum);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(Moments);
 HWY_EXPORT(LayerNorm);
+HWY_EXPORT(RmsNorm);
 HWY_EXPORT(MaxPool);
 HWY_EXPORT(SumPool);
 
 void FillReduce(Kernels* k) {
   k->sum = NPUKIT_KERNEL(Sum, k->target);
   k->softmax = NPUKIT_KERNEL(Softmax, k->target);
+  k->moments = NPUKIT_KERNEL(Moments, k->target);
+  k->rms_norm = NPUKIT_KERNEL(RmsNorm, k->target);
   k->layer_norm = NPUKIT_KERNEL(LayerNorm, k->target);
   k->max_pool = NPUKIT_KERNEL(MaxPool, k->target);
   k->sum_pool = NPUKIT_KERNEL(SumPool, k->target);
