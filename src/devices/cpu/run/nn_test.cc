@@ -43,7 +43,9 @@ TEST(RecurrentKernels, AgreeWithTheReference) {
                            Sizes{9, 1, 8, 130, 2}, Sizes{3, 17, 1, 1, 1}}) {
       for (const bool full : {true, false}) {
         SCOPED_TRACE(Cat(layer.op->name, " hidden ", n.hidden, full ? " with bias and state" : ""));
-        ExpectLikeReference(Make(random, layer, n, full, full), "recurrent_f32", 1e-5);
+        // Every step adds the rounding of a sum over all hidden values to the next one's input.
+        const double within = n.hidden > 100 ? 5e-5 : 1e-5;
+        ExpectLikeReference(Make(random, layer, n, full, full), "recurrent_f32", within);
       }
     }
   }
