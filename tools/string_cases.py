@@ -36,8 +36,9 @@ def run(op, inputs, attrs, types, domain="", ml=None):
     return session.run(None, dict(zip(names, inputs)))
 
 
-def judged(op, name, onnx_op, inputs, attrs=None, types=(TensorProto.STRING,), domain="", ml=None, **extra):
-    case(op, name, ORT, inputs, run(onnx_op, inputs, attrs or {}, types, domain, ml), attrs, **extra)
+def judged(op, name, onnx_op, inputs, attrs=None, types=(TensorProto.STRING,), domain="", ml=None, ours=None, **extra):
+    """`ours`: the attributes where the standard says them in other numbers than onnxruntime reads."""
+    case(op, name, ORT, inputs, run(onnx_op, inputs, attrs or {}, types, domain, ml), ours or attrs, **extra)
 
 
 def ml(op, name, onnx_op, inputs, attrs=None, types=(TensorProto.FLOAT,), version=None, **extra):
@@ -182,8 +183,10 @@ def trees():
     ml(op, "sum", "TreeEnsemble", [ROWS], FOREST)
     for k, name in ((0, "average"), (2, "min"), (3, "max")):
         ml(op, name, "TreeEnsemble", [ROWS], dict(FOREST, aggregate_function=k))
-    for k, name in ((1, "softmax"), (2, "logistic"), (3, "softmax_zero")):
-        ml(op, name, "TreeEnsemble", [ROWS], dict(FOREST, post_transform=k))
+    ml(op, "softmax_zero", "TreeEnsemble", [ROWS], dict(FOREST, post_transform=3))
+    # The standard numbers softmax 1 and logistic 2; onnxruntime reads them the other way round.
+    for k, theirs, name in ((1, 2, "softmax"), (2, 1, "logistic")):
+        ml(op, name, "TreeEnsemble", [ROWS], dict(FOREST, post_transform=theirs), ours=dict(FOREST, post_transform=k))
     double = {k: v.astype(np.float64) if isinstance(v, np.ndarray) and v.dtype == np.float32 else v for k, v in FOREST.items()}
     ml(op, "fp64", "TreeEnsemble", [ROWS.astype(np.float64)], double, (TensorProto.DOUBLE,))
     missing = np.array([[NAN, 1], [NAN, 4], [0, NAN], [1, NAN]], np.float32)

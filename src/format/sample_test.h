@@ -73,9 +73,11 @@ inline Head SampleHead() {
              {"w", Type::Tensor(DType::kU8, Dims{64}), SlotKind::kConstant, 0, 1},
              {"p", h.inputs[0].type, SlotKind::kPlanned, 0, 0},
              {"d", h.inputs[1].type, SlotKind::kDynamic, 0, 0}};
+  p.by_step = true;
   p.blocks = {{{{StepKind::kCall, 0, {0, 3}, {2}, {}}, {StepKind::kIf, 0, {2}, {}, {1, 2}}}},
               {{{StepKind::kCall, 1, {2}, {1}, {}}, {StepKind::kRelease, 0, {2}, {}, {}}}},
-              {{{StepKind::kLoop, 0, {2}, {}, {3}}}},
+              // One carried value and one stacked row; no trip count, a condition.
+              {{{StepKind::kLoop, 0, {2}, {5, 4}, {3}, {2, 2, 5}, {2, 5, 4}, {kNoSlot, 2}}}},
               {{{StepKind::kCopy, 0, {2}, {2}, {}}}}};
   p.arena_bytes = 192;
   p.estimate = SampleEstimate(11);

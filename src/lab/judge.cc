@@ -121,7 +121,7 @@ std::string JudgeSample(const Value& found, const Value& expected) {
     return Cat("expected a standard deviation of ", e.deviation, " within a factor of ", ratio,
                ", found ", f.deviation);
   // The extremes of a few draws differ far more than their means do.
-  const double beyond = 0.1 * (e.most - e.least) + 6 * e.deviation;
+  const double beyond = 0.1 * (e.most - e.least) + 6 * std::max(e.deviation, f.deviation);
   if (f.least < e.least - beyond || f.most > e.most + beyond)
     return Cat("expected values in [", e.least, ", ", e.most, "], found ", f.least, " and ",
                f.most);
