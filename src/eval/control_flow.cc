@@ -1,11 +1,10 @@
 // if_else and loop by definition: bodies run as graphs of their own.
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
 #include "eval/graph_run.h"
 #include "ir/control.h"
-#include "ops/rules.h"
+#include "tensor/stack.h"
 
 namespace npukit::eval {
 namespace {
@@ -23,71 +22,6 @@ Result<bool> ReadBool(const Value& v, std::string_view what) {
     return WrongScalar(what, DType::kBool, v);
   return tensor::ElementAsInt64(v, 0) != 0;
 }
-
-// Rows of one scanned output, put behind one another as they come.
-class Stack {
- public:
-  Status Add(const Value& row) {
-    if (!row.is_tensor())
-      return InvalidArgument(Cat("is ", row.type().ToString(), ", expected a tensor"));
-    if (rows_ == 0) {
-      dtype_ = row.dtype();
-      dims_ = row.dims();
-      // Parts of bytes and strings are put together at the end.
-      by_bytes_ = dtype_ != DType::kString && tensor::DTypeBits(dtype_) % 8 == 0;
-    } else if (row.dtype() != dtype_ || row.dims() != dims_) {
-      return InvalidArgument(Cat("is ", row.type().ToString(), ", expected ",
-                                 tensor::Type::Tensor(dtype_, dims_).ToString(),
-                                 " as in the first iteration"));
-    }
-    ++rows_;
-    if (!by_bytes_) {
-      values_.push_back(row);
-      return OkStatus();
-    }
-    if (row.byte_size() > tensor::kMaxValueBytes - bytes_.size()) {
-      return ResourceExhausted(
-          Cat("takes more than the ", tensor::kMaxValueBytes >> 30, " GiB allowed for one value"));
-    }
-    const auto b = row.bytes();
-    bytes_.insert(bytes_.end(), b.begin(), b.end());
-    return OkStatus();
-  }
-
-  // `type`: what inference says of a row, for a stack of none.
-  Result<Value> Finish(const tensor::Type& type) const {
-    tensor::Dims dims = {rows_};
-    DType dtype = dtype_;
-    if (rows_ == 0) {
-      dtype = type.dtype;
-      if (dtype == DType::kUndefined)
-        return Unsupported("has no row, and nothing says its element type");
-      for (std::size_t i = 0; type.shape && i < type.shape->rank(); ++i)
-        dims.push_back(std::max<std::int64_t>(type.shape->dims[i].value, 0));
-    } else {
-      dims.insert(dims.end(), dims_.begin(), dims_.end());
-    }
-    NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(dtype, dims));
-    if (rows_ == 0) return v;
-    if (by_bytes_) {
-      if (!bytes_.empty()) std::memcpy(v.mutable_data(), bytes_.data(), bytes_.size());
-      return v;
-    }
-    std::int64_t at = 0;
-    for (const Value& row : values_) {
-      for (std::int64_t i = 0; i < row.count(); ++i) ops::CopyElement(v, at++, row, i);
-    }
-    return v;
-  }
-
- private:
-  std::int64_t rows_ = 0;
-  DType dtype_ = DType::kUndefined;
-  tensor::Dims dims_;
-  bool by_bytes_ = false;
-  std::vector<std::byte> bytes_;
-  std::vector<Value> values_;
-};
 
 Result<std::vector<Value>> RunIf(const ir::Node& n, std::span<const Value> inputs,
                                  LoopBudget& budget) {
@@ -118,7 +52,7 @@ Result<std::vector<Value>> RunLoop(const ir::Node& n, std::span<const Value> inp
   }
   const GraphRun body(*form.body);
   std::vector<Value> values(inputs.begin() + 2, inputs.end());  // carried, captured
-  std::vector<Stack> stacks(form.scanned);
+  std::vector<tensor::Stack> stacks(form.scanned);
   for (std::int64_t i = 0; go_on && (!counted || i < trips); ++i) {
     if (budget.left-- <= 0) {
       return ResourceExhausted(Cat("the loops of this run make more than ", budget.limit,

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ops/outputs.h"
 #include "ops/quant.h"
-#include "ops/results.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -235,7 +235,7 @@ void Softmax(std::vector<double>& row) {
 }
 
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeResults(c, Infer, 4));
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeOutputs(c, Infer, 4));
   const Value& q = c.inputs[0];
   const bool packed = q.dims().size() == 3;
   const Dims scores = out[3].dims();

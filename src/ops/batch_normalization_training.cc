@@ -1,5 +1,5 @@
 #include "ops/norm.h"
-#include "ops/results.h"
+#include "ops/outputs.h"
 
 namespace npukit {
 namespace {
@@ -37,7 +37,7 @@ Status Infer(InferContext& c) {
 }
 
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeResults(c, Infer, 3));
+  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeOutputs(c, Infer, 3));
   const Value& x = c.inputs[0];
   const std::int64_t channels = x.dims()[1];
   const std::int64_t plane = tensor::DenseStrides(x.dims())[1];

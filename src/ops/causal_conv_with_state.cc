@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ops/results.h"
+#include "ops/outputs.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -72,7 +72,7 @@ Status Infer(InferContext& c) {
 }
 
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeResults(c, Infer, 2));
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeOutputs(c, Infer, 2));
   if (out[0].count() == 0 && out[1].count() == 0) return OkStatus();
   const Value& x = c.inputs[0];
   const Value& w = c.inputs[1];

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/outputs.h"
 #include "ops/quant.h"
-#include "ops/results.h"
 
 namespace npukit {
 namespace {
@@ -22,7 +22,7 @@ Status Infer(InferContext& c) {
 
 // In fp32 throughout: the scale and the zero point are defined by roundings of it.
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeResults(c, Infer, 3));
+  NPUKIT_ASSIGN_OR_RETURN(std::vector<Value> out, MakeOutputs(c, Infer, 3));
   const Value& x = c.inputs[0];
   float low = 0, high = 0;
   const std::int64_t count = x.count();

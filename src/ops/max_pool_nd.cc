@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/outputs.h"
 #include "ops/pool_nd.h"
-#include "ops/results.h"
 
 namespace npukit {
 namespace {
@@ -40,7 +40,7 @@ std::int64_t ColumnMajor(std::int64_t at, std::int64_t plane, const Dims& spatia
 }
 
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeResults(c, Infer, 2));
+  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeOutputs(c, Infer, 2));
   const Value& x = c.inputs[0];
   const bool columns = c.attrs->Int("storage_order", 0) != 0;
   const Dims spatial = SpatialDims(x.dims());

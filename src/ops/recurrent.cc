@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "ops/results.h"
+#include "ops/outputs.h"
 
 namespace npukit::ops {
 
@@ -240,7 +240,7 @@ double Recurrent::HiddenBias(std::int64_t direction, std::int64_t row) const {
 }
 
 Status EvaluateRecurrent(EvalContext& c, InferFn infer, const CellKind& kind, CellFn cell) {
-  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeResults(c, infer, kind.has_cell ? 3 : 2));
+  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeOutputs(c, infer, kind.has_cell ? 3 : 2));
   Recurrent r;
   NPUKIT_ASSIGN_OR_RETURN(r.attrs, ReadRecurrentAttrs(*c.attrs, kind));
   const auto given = [&](std::size_t i) {

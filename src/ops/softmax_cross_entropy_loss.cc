@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "ops/loss.h"
-#include "ops/results.h"
+#include "ops/outputs.h"
 
 namespace npukit {
 namespace {
@@ -17,7 +17,7 @@ Status Infer(InferContext& c) {
 }
 
 Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeResults(c, Infer, 2));
+  NPUKIT_ASSIGN_OR_RETURN(auto results, MakeOutputs(c, Infer, 2));
   const Value& x = c.inputs[0];
   const std::int64_t classes = x.dims()[1];
   const std::int64_t plane = tensor::DenseStrides(x.dims())[1];

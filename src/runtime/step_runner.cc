@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "tensor/stack.h"
 
 namespace npukit::runtime {
 namespace {
@@ -16,46 +17,6 @@ constexpr char kRaise[] =
     "; raise the limit (--max-iterations) if the model really loops that long";
 
 }  // namespace
-
-Result<Value> StackRows(std::span<const Value> rows, const tensor::Type& row) {
-  tensor::Dims dims = {static_cast<std::int64_t>(rows.size())};
-  if (rows.empty()) {
-    if (row.shape) {
-      for (const tensor::Dim& d : row.shape->dims) dims.push_back(d.known() ? d.value : 0);
-    }
-    return Value::Allocate(row.dtype == tensor::DType::kUndefined ? tensor::DType::kF32 : row.dtype,
-                           std::move(dims));
-  }
-  const Value& first = rows.front();
-  if (!first.is_tensor()) return Unsupported("a loop stacks tensors only");
-  dims.insert(dims.end(), first.dims().begin(), first.dims().end());
-  for (const Value& v : rows) {
-    if (!v.is_tensor() || v.dtype() != first.dtype() || v.dims() != first.dims()) {
-      return InvalidArgument(Cat("the rows that a loop stacks must be alike: found ",
-                                 first.type().ToString(), " and ", v.type().ToString()));
-    }
-  }
-  if (first.dtype() == tensor::DType::kString) {
-    std::vector<std::string> all;
-    for (const Value& v : rows) all.insert(all.end(), v.strings().begin(), v.strings().end());
-    return Value::Strings(std::move(dims), std::move(all));
-  }
-  NPUKIT_ASSIGN_OR_RETURN(Value out, Value::Allocate(first.dtype(), std::move(dims)));
-  if (tensor::DTypeBits(first.dtype()) < 8 && rows.size() > 1) {  // rows may end within a byte
-    std::int64_t at = 0;
-    for (const Value& v : rows) {
-      for (std::int64_t i = 0; i < v.count(); ++i)
-        tensor::StoreDouble(out, at++, tensor::ElementAsDouble(v, i));
-    }
-    return out;
-  }
-  auto* to = static_cast<std::byte*>(out.mutable_data());
-  for (const Value& v : rows) {
-    if (v.byte_size() > 0) std::memcpy(to, v.data(), static_cast<std::size_t>(v.byte_size()));
-    to += v.byte_size();
-  }
-  return out;
-}
 
 Result<std::vector<Value>> StepRunner::Run(std::vector<Value> inputs) {
   const std::vector<PlanSlot>& slots = plan_.slots();
@@ -255,7 +216,7 @@ Status StepRunner::Loop(const format::Step& step) {
   }
   std::vector<Value> state;
   for (const std::uint32_t s : step.inputs) state.push_back(At(s));
-  std::vector<std::vector<Value>> rows(step.outputs.size() - carried);
+  std::vector<tensor::Stack> rows(step.outputs.size() - carried);
   for (std::int64_t i = 0; i < trips && go_on; ++i) {
     if (++iterations_ > session_.max_iterations) {
       return ResourceExhausted(
@@ -270,14 +231,16 @@ Status StepRunner::Loop(const format::Step& step) {
     NPUKIT_RETURN_IF_ERROR(RunBlock(step.blocks[0]));
     NPUKIT_ASSIGN_OR_RETURN(go_on, ReadBool(step.results[0], "condition"));
     for (std::size_t k = 0; k < carried; ++k) state[k] = At(step.results[1 + k]);
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      rows[k].push_back(At(step.results[1 + carried + k]));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      if (Status s = rows[k].Add(At(step.results[1 + carried + k])); !s.ok())
+        return s.WithContext(Cat("loop: iteration ", i, ": scanned output ", k));
+    }
   }
   for (std::size_t k = 0; k < carried; ++k) values_[step.outputs[k]] = std::move(state[k]);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const tensor::Type& row = plan_.slots()[step.results[1 + carried + k]].slot->type;
-    auto stacked = StackRows(rows[k], row);
-    if (!stacked.ok()) return stacked.status().WithContext("loop");
+    auto stacked = rows[k].Finish(row);
+    if (!stacked.ok()) return stacked.status().WithContext(Cat("loop: scanned output ", k));
     values_[step.outputs[carried + k]] = std::move(stacked).value();
   }
   return OkStatus();

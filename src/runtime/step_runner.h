@@ -68,8 +68,4 @@ class StepRunner {
   std::uint64_t bytes_copied_ = 0;
 };
 
-// Rows of one type, stacked along a new first dimension; none: no rows of `row` (sizes not known
-// are 0).
-Result<tensor::Value> StackRows(std::span<const tensor::Value> rows, const tensor::Type& row);
-
 }  // namespace npukit::runtime
