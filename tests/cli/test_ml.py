@@ -127,7 +127,9 @@ def trees(s, rng):
 
     op, signed = "TreeEnsembleClassifier", 0.3 * rng.standard_normal(len(leaves)).astype(F32)
     for post in ("NONE", "SOFTMAX", "LOGISTIC"):
-        three = {**nodes, **votes("class", leaves, [k % 3 for k in range(len(leaves))], signed), "post_transform": post}
+        # Each tree is for one class, so that all get votes: one without has the score 0 and may win in onnx's reference evaluator
+        # and npukit, in onnxruntime it may not.
+        three = {**nodes, **votes("class", leaves, [tree % 3 for tree, _ in leaves], signed), "post_transform": post}
         s.add(f"classes_3_{post}", op, [x], {**three, "classlabels_int64s": [5, 7, 9]}, (INT, FLOAT))
         s.add(f"classes_3_base_{post}", op, [x], {**three, "classlabels_strings": ["a", "b", "c"], "base_values": [0.1, 0.2, -0.1]},
               (TEXT, FLOAT))
@@ -147,7 +149,7 @@ def test_judged(t, folder):
     linear(s, x, rng)
     trees(s, rng)
     r = t.json("conformance", "onnx", "--data", folder, "--interpret")
-    bad = [c for c in r["cases"] if c["result"] != "passed"]
+    bad = [c for c in r["cases"] if c["result"] != "pass"]
     t.equal((r["passed"], r["total"]), (len(s.names), len(s.names)), f"models of one node: {bad}")
 
 
@@ -161,7 +163,7 @@ def test_refused(t, folder):
             ("fit", "LinearRegressor", [x], {"coefficients": [1.0, 2.0], "targets": 3}, (FLOAT,), "do not fit"),
             ("kind", "Normalizer", [x], {"norm": 3}, (FLOAT,), "another kind")):
         s.add(name, op, inputs, attrs, types, judged=False)
-        r = t.run("compile", os.path.join(folder, name, "model.onnx"), "-d", "CPU", "-o", t.path("refused.npk"), code=2)
+        r = t.run("compile", os.path.join(folder, name, "model.onnx"), "-o", t.path("refused.npk"), code=2)
         t.check(said in r.stderr and "the_node" in r.stderr, f"{name}: expected {said!r}, found {r.stderr!r}")
 
 
