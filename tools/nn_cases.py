@@ -170,7 +170,7 @@ def norms():
     rms("fp64", R(2, 4, dtype=np.float64), R(4, dtype=np.float64))
     x, s = R(2, 3, 4), R(4)
     case("rms_normalization", "opset23", REFERENCE, [x, s], run("RMSNormalization", [x, s], opset=23, reference=True))
-    case("rms_normalization", "scale", "by hand", [R(2, 4), R(3)], refused="does not broadcast to fp32[2, 4] from axis 1 on")
+    case("rms_normalization", "scale", "by hand", [R(2, 4), R(3)], refused="does not broadcast to fp32[2, 4]")
     case("rms_normalization", "axis", "by hand", [R(2, 4), R(4)], attrs={"axis": 2}, refused="axis 2 is outside")
 
     def training(name, x, *rest, **attrs):

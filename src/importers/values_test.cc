@@ -26,11 +26,11 @@ std::string Field(int number, const std::string& bytes) {
 }
 std::string ElementType(int kind) { return {static_cast<char>(2 << 3), static_cast<char>(kind)}; }
 
-Result<Value> Read(const std::string& bytes, const Type& type) {
+Result<Value> Read(const std::string& bytes, const Type& type, const ImportLimits& limits = {}) {
   testing::FakeEnv env;
   const auto* p = reinterpret_cast<const std::byte*>(bytes.data());
   env.Put("input_0.pb", {p, p + bytes.size()});
-  return ReadValueFile(env, "input_0.pb", type, {});
+  return ReadValueFile(env, "input_0.pb", type, limits);
 }
 
 std::vector<float> Numbers(const Value& v) { return {v.as<float>().begin(), v.as<float>().end()}; }
@@ -82,7 +82,10 @@ TEST(ValueFile, ThatIsBrokenOrOfAnotherKindIsRefused) {
   for (int i = 0; i < 200; ++i) deep = Type::Sequence(deep);
   std::string bytes;
   for (int i = 0; i < 60; ++i) bytes = Field(5, bytes);
-  EXPECT_FALSE(Read(bytes, deep).ok());
+  ImportLimits limits;
+  EXPECT_TRUE(Read(bytes, deep, limits).ok());
+  limits.max_nesting = 60;
+  EXPECT_EQ(Read(bytes, deep, limits).status().code(), Code::kResourceExhausted);
 }
 
 Result<Face> FaceOf(const ModelBuilder& b) {

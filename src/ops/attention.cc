@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/outputs.h"
 #include "ops/quant.h"
 #include "ops/rules.h"
@@ -78,9 +79,10 @@ Status Infer(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, 1));
   if (Has(c, kMask) && c.inputs[kMask].dtype != DType::kBool)
     NPUKIT_RETURN_IF_ERROR(WantNumber(c, kMask));
-  if (Has(c, kPastKey) != Has(c, kPastValue))
+  const bool past = IsGiven(c, kPastKey) || IsGiven(c, kPastValue);
+  if (past && !(MayBeGiven(c, kPastKey) && MayBeGiven(c, kPastValue)))
     return InvalidArgument("past key and past value go together, found one of them");
-  if (Has(c, kPastKey)) {
+  if (past) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 1, kPastKey));
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 2, kPastValue));
   }
@@ -120,7 +122,7 @@ Status Infer(InferContext& c) {
                                k.heads.value, " of k"));
   }
   Dim total = k.length;
-  if (Has(c, kPastKey)) {
+  if (past) {
     total = Dim{};
     const auto &pk = c.inputs[kPastKey], &pv = c.inputs[kPastValue];
     if (pk.shape && pv.shape) {

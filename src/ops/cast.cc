@@ -1,3 +1,5 @@
+#include "ops/cast.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,22 +28,17 @@ Result<tensor::PowerRounding> Rounding(const Attrs& attrs) {
       Cat("attribute round_mode is ", Printable(mode), ", expected up, down or nearest"));
 }
 
+constexpr const char* kExpected = "expected a float, integer, bool or string type";
+
 Status Infer(InferContext& c) {
   const std::int64_t to = c.attrs.Int("to");
   const bool in_range = to > 0 && to < tensor::kDTypeCount;
   const DType target = in_range ? static_cast<DType>(to) : DType::kUndefined;
-  constexpr const char* kExpected = "expected a float, integer, bool or string type";
   if (!CanCast(target)) {
     return InvalidArgument(
         Cat("attribute to is ", to, " (", tensor::DTypeName(target), "), ", kExpected));
   }
-  NPUKIT_RETURN_IF_ERROR(Rounding(c.attrs).status());
-  const DType source = c.inputs[0].dtype;
-  if (source != DType::kUndefined && !CanCast(source)) {
-    return InvalidArgument(Cat("input 0 is ", tensor::DTypeName(source), ", ", kExpected));
-  }
-  c.outputs[0] = tensor::Type::Tensor(target, c.inputs[0].shape);
-  return OkStatus();
+  return InferCast(c, target);
 }
 
 // Truncates towards zero; NaN gives 0. What does not fit is open in ONNX: types narrower than 32
@@ -133,16 +130,33 @@ class Caster {
   bool to_narrow_;
 };
 
-Status Reference(EvalContext& c) {
-  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, Infer));
-  NPUKIT_ASSIGN_OR_RETURN(const tensor::PowerRounding rounding, Rounding(*c.attrs));
-  return Caster(c.inputs[0], y, *c.attrs, rounding).Run();
-}
+Status Reference(EvalContext& c) { return EvaluateCast(c, Infer); }
 
 constexpr AttrDef kAttrs[] = {
     {"round_mode", AttrKind::kString}, {"saturate", AttrKind::kInt}, {"to", AttrKind::kInt, true}};
 
 }  // namespace
+
+namespace ops {
+
+Status InferCast(InferContext& c, DType target) {
+  NPUKIT_RETURN_IF_ERROR(Rounding(c.attrs).status());
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    const DType t = c.inputs[i].dtype;
+    if (t != DType::kUndefined && !CanCast(t))
+      return InvalidArgument(Cat("input ", i, " is ", tensor::DTypeName(t), ", ", kExpected));
+  }
+  c.outputs[0] = tensor::Type::Tensor(target, c.inputs[0].shape);
+  return OkStatus();
+}
+
+Status EvaluateCast(EvalContext& c, InferFn infer) {
+  NPUKIT_ASSIGN_OR_RETURN(Value y, MakeOutput(c, infer));
+  NPUKIT_ASSIGN_OR_RETURN(const tensor::PowerRounding rounding, Rounding(*c.attrs));
+  return Caster(c.inputs[0], y, *c.attrs, rounding).Run();
+}
+
+}  // namespace ops
 
 constinit const OpDef op::cast = {
     .name = "cast",

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "ops/fourier.h"
+#include "ops/given.h"
 #include "ops/indexing.h"
 #include "ops/rules.h"
 
@@ -65,14 +66,14 @@ Status Infer(InferContext& c) {
     return InvalidArgument(Cat("a number has ", dims.back().value, " parts, expected 1 or 2"));
   }
   dims.back() = Dim::Of(flags.to_real() ? 1 : 2);
-  const Value* axis_value = Has(c, kAxis) ? c.constants[kAxis] : nullptr;
-  if (Has(c, kAxis) && axis_value == nullptr) {
+  const Value* axis_value = IsGiven(c, kAxis) ? c.constants[kAxis] : nullptr;
+  if (IsGiven(c, kAxis) && axis_value == nullptr) {
     std::fill(dims.begin(), dims.end() - 1, Dim{});
     c.outputs[0].shape = tensor::Shape(std::move(dims));
     return OkStatus();
   }
   NPUKIT_ASSIGN_OR_RETURN(const std::size_t axis, SignalAxis(axis_value, dims.size()));
-  const bool given = Has(c, kLength);
+  const bool given = IsGiven(c, kLength);
   NPUKIT_ASSIGN_OR_RETURN(const std::int64_t n,
                           Length(flags, given, given ? c.constants[kLength] : nullptr, dims[axis]));
   if (n > 0) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/outputs.h"
 #include "ops/rules.h"
 
@@ -49,7 +50,7 @@ Result<Dim> WidthOf(const InferContext& c, std::size_t input, std::int64_t heads
 // Decay and update rate: [batch, length, n] with one of two n.
 Status CheckGate(const InferContext& c, std::size_t input, bool wanted, const char* name,
                  std::int64_t heads, const Dim& other) {
-  if (Has(c, input) != wanted) {
+  if (wanted ? !MayBeGiven(c, input) : Has(c, input)) {
     return InvalidArgument(Cat("update_rule ", wanted ? "needs" : "does not take", " the input ",
                                name, ", found ", wanted ? "none" : "one"));
   }
@@ -115,7 +116,7 @@ Status Infer(InferContext& c) {
     out = Dim::Of(n);
   }
   c.outputs[0] = Type::Tensor(c.inputs[0].dtype, Shape({batch, length, out}));
-  c.outputs[1] = Type::Tensor(Has(c, kPast) ? c.inputs[kPast].dtype : c.inputs[0].dtype, state);
+  c.outputs[1] = Type::Tensor(c.inputs[IsGiven(c, kPast) ? kPast : 0].dtype, state);
   return OkStatus();
 }
 

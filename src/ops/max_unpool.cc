@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/indexing.h"
 #include "ops/rules.h"
 
@@ -53,7 +54,7 @@ Status Infer(InferContext& c) {
     return InvalidArgument(
         Cat("input 1 is ", indices.ToString(), ", expected the shape of ", x.ToString()));
   }
-  if (Has(c, kOutputShape)) {
+  if (IsGiven(c, kOutputShape)) {
     NPUKIT_RETURN_IF_ERROR(WantIndexList(c, kOutputShape, false));
     if (!x.shape) return OkStatus();
     NPUKIT_RETURN_IF_ERROR(Unpooled(c.attrs, *x.shape).status());

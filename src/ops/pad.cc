@@ -1,6 +1,7 @@
 #include "ops/pad.h"
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -90,8 +91,8 @@ Status Infer(InferContext& c) {
   c.outputs[0] = tensor::Type::Tensor(x.dtype, x.shape);
   if (!x.shape) return OkStatus();
   std::vector<Dim>& dims = c.outputs[0].shape->dims;
-  const Value* axes = Has(c, kAxes) ? c.constants[kAxes] : nullptr;
-  if (c.constants[kPads] == nullptr || (Has(c, kAxes) && axes == nullptr)) {
+  const Value* axes = IsGiven(c, kAxes) ? c.constants[kAxes] : nullptr;
+  if (c.constants[kPads] == nullptr || (IsGiven(c, kAxes) && axes == nullptr)) {
     for (Dim& d : dims) d = Dim{};
     return OkStatus();
   }

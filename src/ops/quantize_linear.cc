@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/quant.h"
 
 namespace npukit {
@@ -22,7 +23,7 @@ Status Infer(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantDType(c, 2, IsQuantized, kTargets));
   NPUKIT_RETURN_IF_ERROR(DTypeAttr(c.attrs, "precision", IsRealFloat, "a floating type").status());
   NPUKIT_ASSIGN_OR_RETURN(DType t, DTypeAttr(c.attrs, "output_dtype", IsQuantized, kTargets));
-  if (Has(c, 2)) {
+  if (IsGiven(c, 2)) {
     const DType zero = c.inputs[2].dtype;
     if (t != DType::kUndefined && zero != DType::kUndefined && t != zero) {
       return InvalidArgument(Cat("output_dtype is ", tensor::DTypeName(t), ", the zero point is ",

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/resize.h"
 #include "ops/rules.h"
 
@@ -192,8 +193,8 @@ Status Infer(InferContext& c) {
   NPUKIT_ASSIGN_OR_RETURN(const auto named, NamedAxes(c.attrs, dims.size()));
   bool known = x.is_static();
   const auto constant = [&](std::size_t i) { return Has(c, i) ? c.constants[i] : nullptr; };
-  for (const std::size_t i : {kScales, kSizes}) known = known && (!Has(c, i) || constant(i));
-  if (!mode.coordinates) known = known && (!Has(c, kRoi) || constant(kRoi));
+  for (const std::size_t i : {kScales, kSizes}) known = known && (!IsGiven(c, i) || constant(i));
+  if (!mode.coordinates) known = known && (!IsGiven(c, kRoi) || constant(kRoi));
   if (!known) return InferPartly(mode, named, constant(kScales), constant(kSizes), dims);
   NPUKIT_ASSIGN_OR_RETURN(const auto plan, Plan(c.attrs, mode, x.dims(), constant(kRoi),
                                                 constant(kScales), constant(kSizes)));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -54,7 +55,7 @@ Status Infer(InferContext& c) {
   if (!c.inputs[0].shape) return OkStatus();
   NPUKIT_ASSIGN_OR_RETURN(const Places x, PlacesOf(c.inputs[0], c.attrs));
   NPUKIT_ASSIGN_OR_RETURN(const std::int64_t turned, Turned(c.attrs, x.size));
-  const bool by_position = Has(c, kPositions);
+  const bool by_position = IsGiven(c, kPositions);
   const Dim half = turned > 0 || x.size.known() ? Dim::Of(turned / 2) : Dim{};
   for (const std::size_t i : {kCos, kSin}) {
     if (!c.inputs[i].shape) continue;

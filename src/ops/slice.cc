@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -94,6 +95,11 @@ Status Infer(InferContext& c) {
   c.outputs[0] = tensor::Type::Tensor(c.inputs[0].dtype, c.inputs[0].shape);
   if (!c.inputs[0].shape) return OkStatus();
   std::vector<Dim>& dims = c.outputs[0].shape->dims;
+  for (const std::size_t i : {kAxes, kSteps}) {
+    if (!IsGiven(c, i) || Has(c, i)) continue;
+    std::fill(dims.begin(), dims.end(), Dim{});  // a list of which nothing is known
+    return OkStatus();
+  }
   NPUKIT_ASSIGN_OR_RETURN(const Lists lists, ReadLists(c.inputs, c.constants, dims.size()));
   for (std::size_t a = 0; a < dims.size(); ++a) {
     if (!lists.touched[a]) continue;

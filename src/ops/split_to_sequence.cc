@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/kinds.h"
 #include "ops/rules.h"
 
@@ -51,9 +52,7 @@ Status Infer(InferContext& c) {
   const Type& x = c.inputs[0];
   if (!x.is_tensor())
     return InvalidArgument(Cat("input 0 is ", x.ToString(), ", expected a tensor"));
-  // An input 1 of unknown type may be a list, or absent for all one knows: told by `constants`
-  // only.
-  const bool listed = c.inputs.size() > 1;
+  const bool listed = IsGiven(c, 1);
   if (GivesSplit(c)) {
     const Type& s = c.inputs[1];
     const bool fits = s.is_tensor() && (s.dtype == DType::kUndefined || s.dtype == DType::kI64 ||

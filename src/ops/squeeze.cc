@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -11,7 +12,7 @@ using tensor::Value;
 Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
-  const bool listed = Has(c, 1);  // the axes are an input
+  const bool listed = IsGiven(c, 1);  // the axes are an input
   if (listed) {
     NPUKIT_RETURN_IF_ERROR(WantIndexList(c, 1, false));
     if (c.attrs.Find("axes") != nullptr)

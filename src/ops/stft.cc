@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "ops/fourier.h"
+#include "ops/given.h"
 #include "ops/indexing.h"
 #include "ops/rules.h"
 
@@ -65,8 +66,8 @@ Status Infer(InferContext& c) {
   }
   NPUKIT_ASSIGN_OR_RETURN(
       const std::int64_t frame,
-      FrameLength(length, window, Has(c, kWindow), Has(c, kFrame) ? c.constants[kFrame] : nullptr,
-                  Has(c, kFrame)));
+      FrameLength(length, window, IsGiven(c, kWindow),
+                  IsGiven(c, kFrame) ? c.constants[kFrame] : nullptr, IsGiven(c, kFrame)));
   const Value* step_value = c.constants[kStep];
   std::int64_t step = -1;
   if (step_value != nullptr && step_value->count() == 1) {

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ops/outputs.h"
 #include "ops/strings.h"
 #include "ops/utf8.h"
 
@@ -74,6 +75,7 @@ Status Infer(InferContext& c) {
 }
 
 Status Reference(EvalContext& c) {
+  NPUKIT_RETURN_IF_ERROR(TypesWithoutValues(c, Infer, 1).status());
   const Value& x = c.inputs[0];
   NPUKIT_ASSIGN_OR_RETURN(Strings kept, Normalized(x, *c.attrs));
   tensor::Dims dims = x.dims();

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ops/outputs.h"
 #include "ops/strings.h"
 
 namespace npukit {
@@ -70,6 +71,7 @@ Status Infer(InferContext& c) {
 }
 
 Status Reference(EvalContext& c) {
+  NPUKIT_RETURN_IF_ERROR(TypesWithoutValues(c, Infer, 2).status());
   const Value& x = c.inputs[0];
   const std::int64_t longest = Longest(x, *c.attrs);
   tensor::Dims dims = x.dims();

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "ops/given.h"
 #include "ops/rules.h"
 
 namespace npukit {
@@ -13,7 +14,7 @@ constexpr std::size_t kMaxRank = 1024;
 Status Infer(InferContext& c) {
   const tensor::Type& x = c.inputs[0];
   c.outputs[0] = tensor::Type::Tensor(x.dtype, std::nullopt);
-  const bool listed = Has(c, 1);  // the axes are an input
+  const bool listed = IsGiven(c, 1);  // the axes are an input
   if (listed) NPUKIT_RETURN_IF_ERROR(WantIndexList(c, 1, false));
   if (listed == (c.attrs.Find("axes") != nullptr))
     return InvalidArgument("expected axes, as an attribute or as an input");

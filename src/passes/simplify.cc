@@ -5,7 +5,8 @@
 //   reader broadcasts by itself.
 // - Merged: transpose of transpose, reshape of reshape; squeeze and unsqueeze become reshapes where
 //   the shape is known.
-// - Plainer: x / 2^n -> x * 2^-n, x ^ 2 -> x * x, x ^ 0.5 -> sqrt(x).
+// - Plainer: x / 2^n -> x * 2^-n, x ^ 2 -> x * x, x ^ 0.5 -> sqrt(x), cast_like -> cast where the
+//   type is known.
 //
 // Agreement: 1 unit in the last place (powers), otherwise exact but for the sign of zero (-0 + 0 is
 // +0, and x + 0 -> x gives -0) and for -inf ^ 0.5, which becomes NaN.
@@ -55,6 +56,7 @@ class Simplifier {
     if (n.op == &op::expand) return DropExpand(slot);
     if (n.op == &op::div) return DivToMul(slot);
     if (n.op == &op::pow) return PowerToPlain(slot);
+    if (n.op == &op::cast_like) return ToCast(slot);
     return false;
   }
 
@@ -220,6 +222,17 @@ class Simplifier {
     }
     if (*c != 2) return false;
     NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::mul, {n.inputs[0], n.inputs[0]})));
+    return true;
+  }
+
+  Result<bool> ToCast(std::size_t slot) {
+    const ir::Node& n = rw_.node(slot);
+    const tensor::DType to = TypeOf(n.inputs[1]).dtype;
+    if (to == tensor::DType::kUndefined) return false;
+    ir::Node cast = NodeLike(n, op::cast, {n.inputs[0]});
+    cast.attrs = n.attrs;
+    cast.attrs.Set("to", static_cast<std::int64_t>(to));
+    NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, std::move(cast)));
     return true;
   }
 

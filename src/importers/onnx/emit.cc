@@ -46,6 +46,14 @@ ir::ValueId Emitter::Int64s(const std::vector<std::int64_t>& v) {
   return Add(Value::FromVector(tensor::DType::kI64, {static_cast<std::int64_t>(v.size())}, v));
 }
 
+Result<ir::ValueId> Emitter::Number(tensor::DType t, double x) {
+  if (!tensor::IsFloat(t) && !tensor::IsInteger(t))
+    return InvalidArgument(Cat("it computes with ", tensor::DTypeName(t), ", expected numbers"));
+  NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(t, {}));
+  tensor::StoreDouble(v, 0, x);
+  return Add(std::move(v));
+}
+
 Status Emitter::Emit(const ops::OpDef& def, ops::Attrs attrs, std::vector<ir::ValueId> inputs,
                      ir::ValueId output) {
   return EmitAll(def, std::move(attrs), std::move(inputs), {output});

@@ -60,16 +60,18 @@ class Emitter {
   bool has(std::size_t input) const {
     return input < op.inputs.size() && op.inputs[input] != ir::kNoValue;
   }
-  // Null when absent or not known.
+  // Null when absent or not known. Good until the next node or value is added.
   const tensor::Value* Constant(std::size_t input) const;
   std::optional<std::size_t> Rank(std::size_t input) const;
-  // Of an absent input: nothing is known.
-  const tensor::Type& Type(std::size_t input) const {
-    return has(input) ? g_.value(op.inputs[input]).type : absent_;
+  // Of an absent input: nothing is known. By value: emitting a node moves what the graph holds.
+  tensor::Type Type(std::size_t input) const {
+    return has(input) ? g_.value(op.inputs[input]).type : tensor::Type();
   }
   ir::ValueId input(std::size_t i) const { return has(i) ? op.inputs[i] : ir::kNoValue; }
 
   ir::ValueId Int64s(const std::vector<std::int64_t>& v);
+  // A scalar of a type that the file chose; kInvalidArgument where that holds no numbers.
+  Result<ir::ValueId> Number(tensor::DType t, double x);
   ir::ValueId Fresh() { return g_.AddValue(op.name, {}); }  // for a node to write
   ir::ValueId Add(tensor::Value v) { return g_.AddConstant(op.name, std::move(v)); }
   // Our node, writing the given value or a new one. The status names the node and what does not
@@ -103,7 +105,6 @@ class Emitter {
   ir::Graph& g_;
   std::vector<std::optional<tensor::Value>> known_;  // by ValueId
   double known_work_ = 0;
-  tensor::Type absent_;
 };
 
 // Attributes `names` of `from`, where present.

@@ -116,10 +116,9 @@ Result<Outcome> PadListToInputs(Emitter& e) {
   if (t == tensor::DType::kUndefined) t = tensor::DType::kF32;
   if (!tensor::IsFloat(t) || tensor::DTypeBits(t) < 16)
     return Outcome::Foreign(Cat("x is ", tensor::DTypeName(t), " in an opset before 11"));
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value filler, tensor::Value::Allocate(t, {}));
-  tensor::StoreDouble(filler, 0, e.op.attrs.Float("value", 0));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId filler, e.Number(t, e.op.attrs.Float("value", 0)));
   e.op.inputs.push_back(e.Int64s(e.op.attrs.IntList(name)));
-  e.op.inputs.push_back(e.Add(std::move(filler)));
+  e.op.inputs.push_back(filler);
   for (const char* done : {name, "value"}) e.op.attrs.Erase(done);
   return Outcome::GoOn();
 }

@@ -10,10 +10,9 @@ namespace {
 Result<Outcome> ByPlace(Emitter& e) {
   const tensor::DType t = e.Type(0).dtype;
   if (t == tensor::DType::kUndefined) return Outcome::Foreign("the type of x is not known");
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value epsilon, tensor::Value::Allocate(t, {}));
-  tensor::StoreDouble(epsilon, 0, e.op.attrs.Float("epsilon", 1e-5f));
-  NPUKIT_ASSIGN_OR_RETURN(ir::ValueId root,
-                          e.Emit(op::add, {}, {e.input(4), e.Add(std::move(epsilon))}));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId epsilon,
+                          e.Number(t, e.op.attrs.Float("epsilon", 1e-5f)));
+  NPUKIT_ASSIGN_OR_RETURN(ir::ValueId root, e.Emit(op::add, {}, {e.input(4), epsilon}));
   NPUKIT_ASSIGN_OR_RETURN(root, e.Emit(op::sqrt, {}, {root}));
   NPUKIT_ASSIGN_OR_RETURN(ir::ValueId y, e.Emit(op::sub, {}, {e.input(0), e.input(3)}));
   NPUKIT_ASSIGN_OR_RETURN(y, e.Emit(op::div, {}, {y, root}));

@@ -41,8 +41,9 @@ Result<Outcome> ImportCast(Emitter& e) {
 Result<Outcome> ImportCastLike(Emitter& e) {
   if (!e.has(1)) return InvalidArgument("input target_type is missing");
   if (e.Type(1).dtype == tensor::DType::kUndefined) {
-    return Outcome::Foreign("the type of target_type is not known",
-                            "run onnx.shape_inference on the model");
+    NPUKIT_RETURN_IF_ERROR(e.Emit(op::cast_like, Only(e.op.attrs, {"saturate", "round_mode"}),
+                                  {e.input(0), e.input(1)}, e.op.outputs[0]));
+    return Outcome::Done();
   }
   return CastTo(e, e.Type(1).dtype);
 }

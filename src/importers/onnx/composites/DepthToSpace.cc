@@ -12,7 +12,7 @@ constexpr std::int64_t kMaxBlock = 1 << 15;
 bool Splits(const Emitter& e, bool to_space, std::int64_t b, std::int64_t (&sizes)[3]) {
   if (e.Rank(0) != 4 || b < 1 || b > kMaxBlock) return false;
   for (std::size_t d = 0; d < 3; ++d) {
-    const tensor::Dim& dim = e.Type(0).shape->dims[d + 1];
+    const tensor::Dim dim = e.Type(0).shape->dims[d + 1];
     if (!dim.known() || dim.value == 0 || dim.value > std::int64_t{1} << 30) return false;
     sizes[d] = dim.value;
   }

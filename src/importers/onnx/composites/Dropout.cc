@@ -10,6 +10,8 @@ using tensor::DType;
 // The mask of what is kept, where that is everything.
 Status KeepAll(Emitter& e) {
   const DType t = e.op.opset < 10 ? e.Type(0).dtype : DType::kBool;
+  if (t != DType::kBool && !tensor::IsFloat(t))
+    return InvalidArgument(Cat("x is ", tensor::DTypeName(t), ", expected floating numbers"));
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value one, tensor::Value::Allocate(t, {1}));
   tensor::StoreDouble(one, 0, 1);
   ops::Attrs attrs;
@@ -32,12 +34,6 @@ Result<ir::ValueId> CastTo(Emitter& e, ir::ValueId x, DType t) {
   return e.Emit(op::cast, std::move(to), {x});
 }
 
-Result<ir::ValueId> Number(Emitter& e, DType t, double x) {
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(t, {}));
-  tensor::StoreDouble(v, 0, x);
-  return e.Add(std::move(v));
-}
-
 // Training, or what may be training: which elements are kept is drawn; the kept ones are scaled so
 // that the mean stays. Without a seed, every node draws numbers of its own.
 Result<Outcome> Drop(Emitter& e) {
@@ -46,8 +42,8 @@ Result<Outcome> Drop(Emitter& e) {
     return Outcome::Foreign("training_mode is on and the type of x is not known",
                             "run onnx.shape_inference on the model");
   NPUKIT_ASSIGN_OR_RETURN(ir::ValueId ratio, e.has(1) ? CastTo(e, e.input(1), DType::kF32)
-                                                      : Number(e, DType::kF32, 0.5));
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId one, Number(e, DType::kF32, 1));
+                                                      : e.Number(DType::kF32, 0.5));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId one, e.Number(DType::kF32, 1));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId keep, e.Emit(op::sub, {}, {one, ratio}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape, e.Emit(op::shape, {}, {e.input(0)}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId each, e.Emit(op::expand, {}, {keep, shape}));
@@ -63,7 +59,7 @@ Result<Outcome> Drop(Emitter& e) {
   NPUKIT_ASSIGN_OR_RETURN(ir::ValueId mask, e.Emit(op::bernoulli, std::move(draw), {each}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId by, CastTo(e, keep, t));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId scaled, e.Emit(op::div, {}, {e.input(0), by}));
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId nothing, Number(e, t, 0));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId nothing, e.Number(t, 0));
   NPUKIT_ASSIGN_OR_RETURN(ir::ValueId y, e.Emit(op::where, {}, {mask, scaled, nothing}));
   if (!Scalar(e, 2)) {  // known only when running
     NPUKIT_ASSIGN_OR_RETURN(y, e.Emit(op::where, {}, {e.input(2), y, e.input(0)}));

@@ -40,7 +40,7 @@ Result<Outcome> ImportFlatten(Emitter& e) {
   if (axis > 1) {
     std::int64_t rows = 1;
     for (std::int64_t i = 0; i < axis; ++i) {
-      const tensor::Dim& d = e.Type(0).shape->dims[static_cast<std::size_t>(i)];
+      const tensor::Dim d = e.Type(0).shape->dims[static_cast<std::size_t>(i)];
       if (!d.known()) rows = -1;
       if (rows >= 0 && __builtin_mul_overflow(rows, d.value, &rows))
         return ResourceExhausted("the rows are too many");
@@ -49,7 +49,7 @@ Result<Outcome> ImportFlatten(Emitter& e) {
     if (rows < 0) {  // then the columns must be known
       std::int64_t columns = 1;
       for (std::int64_t i = axis; i < r; ++i) {
-        const tensor::Dim& d = e.Type(0).shape->dims[static_cast<std::size_t>(i)];
+        const tensor::Dim d = e.Type(0).shape->dims[static_cast<std::size_t>(i)];
         if (!d.known()) return FlattenByShape(e, axis);
         if (__builtin_mul_overflow(columns, d.value, &columns))
           return ResourceExhausted("the columns are too many");

@@ -25,19 +25,20 @@ Result<ir::ValueId> CastTo(Emitter& e, ir::ValueId id, DType t) {
 // by * id. Integers by a whole number stay integers; by any other they are scaled in fp64 and cut.
 Result<ir::ValueId> Scaled(Emitter& e, float by, ir::ValueId id, DType dtype) {
   if (by == 1.0f) return id;
+  if (dtype == DType::kBool || dtype == DType::kString)
+    return InvalidArgument(
+        Cat("its matrices are ", tensor::DTypeName(dtype), ", expected numbers"));
   const bool float_type = tensor::IsFloat(dtype);
   const bool whole =
       std::trunc(by) == by && std::fabs(by) < 1e9f && (by >= 0 || tensor::IsSigned(dtype));
   if (!float_type && !whole) {
     NPUKIT_ASSIGN_OR_RETURN(id, CastTo(e, id, DType::kF64));
-    NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(DType::kF64, {}));
-    tensor::StoreDouble(factor, 0, by);
-    NPUKIT_ASSIGN_OR_RETURN(id, e.Emit(op::mul, {}, {id, e.Add(std::move(factor))}));
+    NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId factor, e.Number(DType::kF64, by));
+    NPUKIT_ASSIGN_OR_RETURN(id, e.Emit(op::mul, {}, {id, factor}));
     return CastTo(e, id, dtype);
   }
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value factor, tensor::Value::Allocate(dtype, {}));
-  tensor::StoreDouble(factor, 0, by);
-  return e.Emit(op::mul, {}, {id, e.Add(std::move(factor))});
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId factor, e.Number(dtype, by));
+  return e.Emit(op::mul, {}, {id, factor});
 }
 
 // The type of the operands: of any of them that is known.
@@ -85,8 +86,8 @@ Result<Outcome> ImportGemm(Emitter& e) {
   }
   NPUKIT_ASSIGN_OR_RETURN(const auto c, Scaled(e, beta, e.input(2), dtype));
   // A vector of the length of a row is the bias of matmul.
-  const auto& tc = e.Type(2);
-  const auto& tb = e.Type(1);
+  const tensor::Type tc = e.Type(2);
+  const tensor::Type tb = e.Type(1);
   const bool trans_b = e.op.attrs.Int("transB", 0) != 0;
   const bool row = tc.is_static() && tc.shape->rank() == 1 && tb.is_static() &&
                    tc.dims()[0] == tb.dims()[trans_b ? 0 : 1];

@@ -20,8 +20,8 @@ Result<DType> StashType(const Emitter& e) {
 // broadcast.
 Result<ir::ValueId> Broadcast(Emitter& e, std::size_t input, std::int64_t axis) {
   const ir::ValueId id = e.op.inputs[input];
-  const auto& x = e.Type(0).shape;
-  const auto& s = e.Type(input).shape;
+  const auto x = e.Type(0).shape;
+  const auto s = e.Type(input).shape;
   if (!x || !s) return id;
   const auto rank = static_cast<std::int64_t>(x->rank());
   if (axis < -rank || axis >= rank) return id;  // the operator says so
@@ -38,6 +38,32 @@ Result<ir::ValueId> Broadcast(Emitter& e, std::size_t input, std::int64_t axis) 
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape,
                           e.Emit(op::shape, std::move(start), {e.op.inputs[0]}));
   return e.Emit(op::expand, {}, {id, shape});
+}
+
+// Whether scale or bias has more dimensions than x has from `axis` on, which ONNX lets it.
+bool IsWider(const Emitter& e, std::size_t input, std::int64_t axis) {
+  const auto rank = e.Rank(0);
+  const auto mine = e.Rank(input);
+  if (!rank || !mine) return false;
+  const auto of_x = static_cast<std::int64_t>(*rank);
+  return static_cast<std::int64_t>(*mine) > (axis < 0 ? -axis : of_x - axis);
+}
+
+// Normalised with a scale of 1, then scaled and moved by operators that broadcast to all of x.
+Status ByPlainOperators(Emitter& e, std::int64_t axis, ops::Attrs attrs) {
+  const auto rank = static_cast<std::int64_t>(*e.Rank(0));
+  ops::Attrs start;
+  start.Set("start", axis < 0 ? axis + rank : axis);
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId shape,
+                          e.Emit(op::shape, std::move(start), {e.op.inputs[0]}));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId one, e.Number(e.Type(0).dtype, 1.0));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId ones, e.Emit(op::expand, {}, {one, shape}));
+  NPUKIT_ASSIGN_OR_RETURN(
+      const ir::ValueId normal,
+      e.Emit(op::layer_normalization, std::move(attrs), {e.op.inputs[0], ones}));
+  if (!e.has(2)) return e.Emit(op::mul, {}, {normal, e.op.inputs[1]}, e.op.outputs[0]);
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId scaled, e.Emit(op::mul, {}, {normal, e.op.inputs[1]}));
+  return e.Emit(op::add, {}, {scaled, e.op.inputs[2]}, e.op.outputs[0]);
 }
 
 // Mean and InvStdDev, which only training reads, by the plain operators they are made of.
@@ -60,10 +86,9 @@ Status Statistics(Emitter& e, std::int64_t axis) {
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId d, e.Emit(op::sub, {}, {x, mean}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId squares, e.Emit(op::mul, {}, {d, d}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId variance, e.Emit(op::reduce_mean, over, {squares}));
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value epsilon, tensor::Value::Allocate(stash, {}));
-  tensor::StoreDouble(epsilon, 0, e.op.attrs.Float("epsilon", 1e-5f));
-  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId sum,
-                          e.Emit(op::add, {}, {variance, e.Add(std::move(epsilon))}));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId epsilon,
+                          e.Number(stash, e.op.attrs.Float("epsilon", 1e-5f)));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId sum, e.Emit(op::add, {}, {variance, epsilon}));
   NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId root, e.Emit(op::sqrt, {}, {sum}));
   return e.Emit(op::reciprocal, {}, {root}, e.op.outputs[2]);
 }
@@ -86,6 +111,11 @@ Result<Outcome> ImportLayerNormalization(Emitter& e) {
   }
   // stash_type: the type of sums, which are fp32 or better here.
   ops::Attrs attrs = Only(e.op.attrs, {"axis", "epsilon"});
+  if (IsWider(e, 1, axis) || (e.has(2) && IsWider(e, 2, axis))) {
+    NPUKIT_RETURN_IF_ERROR(ByPlainOperators(e, axis, std::move(attrs)));
+    if (e.op.outputs.size() > 1) NPUKIT_RETURN_IF_ERROR(Statistics(e, axis));
+    return Outcome::Done();
+  }
   std::vector<ir::ValueId> inputs = e.op.inputs;
   for (std::size_t i = 1; i < inputs.size() && i < 3; ++i) {
     if (!e.has(i)) continue;

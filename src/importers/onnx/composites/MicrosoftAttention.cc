@@ -42,8 +42,8 @@ Result<Outcome> Mask(Emitter& e, Build& b, std::size_t input, Parts& parts, DTyp
   if (tm != DType::kI32 && tm != DType::kI64 && tm != DType::kBool) return UnknownType("the mask");
   const ir::ValueId mask = e.input(input);
   if (*rank == 1) {
-    const auto& size = e.Type(input).shape->dims[0];
-    const auto& x = e.Type(0);
+    const tensor::Dim size = e.Type(input).shape->dims[0];
+    const tensor::Type x = e.Type(0);
     if (!x.shape || x.shape->rank() == 0 || !(x.shape->dims[0] == size)) {
       return Outcome::Foreign("a mask of starts and ends, or of a batch that is not known",
                               "export with a mask for each key");
@@ -187,8 +187,8 @@ Result<Outcome> ImportMicrosoftMultiHeadAttention(Emitter& e) {
   Build b(e);
   Parts parts{e.input(0), e.input(1), e.input(2), ir::kNoValue, e.input(6), e.input(7)};
   if (e.has(3)) {
-    const auto& q = e.Type(0).shape;
-    const auto& k = e.Type(1).shape;
+    const auto q = e.Type(0).shape;
+    const auto k = e.Type(1).shape;
     if (!q || !k || !q->dims[2].known() || !k->dims[2].known())
       return Outcome::Foreign("a bias, and the width of query or key is not known");
     const std::int64_t nq = q->dims[2].value, nk = k->dims[2].value;

@@ -22,7 +22,7 @@ ir::ValueId Counting(Build& b, ir::ValueId size) {
 
 // How much of a head the tables turn; 0: all of it, or not known.
 std::int64_t TableWidth(const Emitter& e, std::size_t table) {
-  const auto& shape = e.Type(table).shape;
+  const auto shape = e.Type(table).shape;
   if (!shape || shape->rank() != 2 || !shape->dims[1].known()) return 0;
   const std::int64_t half = shape->dims[1].value;
   return half > std::numeric_limits<std::int64_t>::max() / 2 ? 0 : 2 * half;
@@ -40,7 +40,7 @@ Result<Outcome> ImportMicrosoftRotaryEmbedding(Emitter& e) {
   Build b(e);
   ops::Attrs attrs = Only(e.op.attrs, {"interleaved", "num_heads", "rotary_embedding_dim"});
   if (*rank == 3 && attrs.Int("num_heads", 0) == 0) {  // heads as wide as the tables say
-    const auto& hidden = e.Type(0).shape->dims[2];
+    const tensor::Dim hidden = e.Type(0).shape->dims[2];
     const std::int64_t width = TableWidth(e, 2);
     if (!hidden.known() || width < 1 || hidden.value % width != 0)
       return Outcome::Foreign("the number of heads is not known", "set num_heads");
@@ -121,7 +121,7 @@ Result<Outcome> ImportMicrosoftGroupQueryAttention(Emitter& e) {
   Build b(e);
   ir::ValueId q = e.input(0), k = e.input(1), v = e.input(2);
   if (!e.has(1)) {  // all three in one
-    const auto& shape = e.Type(0).shape;
+    const auto shape = e.Type(0).shape;
     if (!shape || shape->rank() != 3 || !shape->dims[2].known())
       return Outcome::Foreign("packed queries, keys and values of a width that is not known");
     const std::int64_t all = heads + 2 * kv, width = shape->dims[2].value;

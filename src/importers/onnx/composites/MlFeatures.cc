@@ -162,7 +162,7 @@ Result<Outcome> ImportMlFeatureVectorizer(Emitter& e) {
     if (!e.has(i))
       return InvalidArgument(Cat("node ", Printable(e.op.name), ": input ", i, " is absent"));
     const auto rank = e.Rank(i);
-    const tensor::Type& type = e.Type(i);
+    const tensor::Type type = e.Type(i);
     if (!rank || *rank < 1 || *rank > 2 || i >= sizes.size() ||
         type.shape->dims.back().value != sizes[i]) {
       return Outcome::Foreign(

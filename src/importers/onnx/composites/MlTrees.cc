@@ -73,7 +73,8 @@ Result<std::int64_t> PostTransform(const Emitter& e) {
 }
 
 bool AnyNegative(const ops::Attrs& a) {
-  if (const Value* t = a.Tensor("target_weights_as_tensor"); t != nullptr) {
+  const Value* t = a.Tensor("target_weights_as_tensor");
+  if (t != nullptr && tensor::IsFloat(t->dtype())) {  // the operator refuses other types
     for (std::int64_t i = 0; i < t->count(); ++i) {
       if (tensor::ElementAsDouble(*t, i) < 0) return true;
     }
@@ -104,7 +105,8 @@ Result<Outcome> ImportMlTreeEnsembleRegressor(Emitter& e) {
   return Outcome::Done();
 }
 
-// The class with the most votes. Where all votes of two classes are for one of them, it wins above
+// The class with the most votes; one that got none has 0 and may win, as in onnx's reference
+// evaluator (not in onnxruntime). Where all votes of two classes are for one of them, it wins above
 // one half if no vote is negative, else above zero, and (when it is listed as the first) its score
 // makes the other one's: what the standard leaves open is as onnxruntime has it.
 Result<Outcome> ImportMlTreeEnsembleClassifier(Emitter& e) {

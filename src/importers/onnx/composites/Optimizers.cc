@@ -18,13 +18,11 @@ class Arithmetic {
   Arithmetic(Emitter& e, DType t) : e_(e), t_(t) {}
 
   ValueId Number(double x) {
-    auto v = tensor::Value::Allocate(t_, {});
-    if (!v.ok()) {
-      status_ = v.status();
-      return ir::kNoValue;
-    }
-    tensor::StoreDouble(*v, 0, x);
-    return e_.Add(std::move(v).value());
+    if (!status_.ok()) return ir::kNoValue;
+    auto id = e_.Number(t_, x);
+    if (id.ok()) return *id;
+    status_ = id.status();
+    return ir::kNoValue;
   }
   ValueId Cast(ValueId x) {
     ops::Attrs to;

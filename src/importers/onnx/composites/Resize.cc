@@ -33,7 +33,7 @@ ir::ValueId OverAllAxes(Emitter& e, std::size_t input, const ops::Ints& axes) {
         tensor::Value::FromVector(tensor::DType::kF32, {static_cast<std::int64_t>(*rank)}, scales));
   }
   for (std::size_t d = 0; d < *rank; ++d) {
-    const tensor::Dim& dim = e.Type(0).shape->dims[d];
+    const tensor::Dim dim = e.Type(0).shape->dims[d];
     if (named[d]) continue;
     if (!dim.known()) return ir::kNoValue;
     whole[d] = dim.value;

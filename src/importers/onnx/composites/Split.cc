@@ -30,7 +30,7 @@ Status CheckTotal(const Emitter& e, std::int64_t axis, const ops::Ints& sizes) {
   if (!rank) return OkStatus();
   const auto place =
       static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(*rank) : axis);
-  const tensor::Dim& length = e.Type(0).shape->dims[place];
+  const tensor::Dim length = e.Type(0).shape->dims[place];
   std::int64_t total = 0;
   for (const std::int64_t n : sizes) {
     if (n < 0 || __builtin_add_overflow(total, n, &total))
@@ -84,7 +84,7 @@ Result<Outcome> ImportSplit(Emitter& e) {
       e.op.attrs.Int("num_outputs", static_cast<std::int64_t>(e.op.declared_outputs));
   if (parts < static_cast<std::int64_t>(outputs) || parts > 1 << 20)
     return InvalidArgument(Cat("num_outputs is ", parts, ", found ", outputs, " outputs"));
-  const tensor::Type& x = e.Type(0);
+  const tensor::Type x = e.Type(0);
   const auto rank = e.Rank(0);
   const auto place = static_cast<std::size_t>(
       axis < 0 ? axis + static_cast<std::int64_t>(rank.value_or(1)) : axis);

@@ -49,13 +49,10 @@ class Build {
 
   ir::ValueId Ints(const std::vector<std::int64_t>& v) { return e_.Int64s(v); }
   ir::ValueId Scalar(tensor::DType t, double x) {
-    auto v = tensor::Value::Allocate(t, {});
-    if (!v.ok()) {
-      Fail(v.status());
-      return ir::kNoValue;
-    }
-    tensor::StoreDouble(*v, 0, x);
-    return e_.Add(std::move(v).value());
+    auto id = e_.Number(t, x);
+    if (id.ok()) return *id;
+    Fail(id.status());
+    return ir::kNoValue;
   }
   ir::ValueId Slice(ir::ValueId x, std::int64_t from, std::int64_t to, std::int64_t axis) {
     return (*this)(op::slice, {x, Ints({from}), Ints({to}), Ints({axis})});

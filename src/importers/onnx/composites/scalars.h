@@ -9,9 +9,8 @@ namespace npukit::importers::onnx {
 inline Result<std::optional<ir::ValueId>> ScalarLike(Emitter& e, std::size_t input, double x) {
   const tensor::DType t = e.has(input) ? e.Type(input).dtype : tensor::DType::kUndefined;
   if (!tensor::IsFloat(t) && !tensor::IsInteger(t)) return std::optional<ir::ValueId>();
-  NPUKIT_ASSIGN_OR_RETURN(tensor::Value v, tensor::Value::Allocate(t, {}));
-  tensor::StoreDouble(v, 0, x);
-  return std::optional(e.Add(std::move(v)));
+  NPUKIT_ASSIGN_OR_RETURN(const ir::ValueId id, e.Number(t, x));
+  return std::optional(id);
 }
 
 inline Outcome TypeNotKnown() {
