@@ -77,5 +77,45 @@ TEST(HostileNodes, WithoutTheirInputs) {
   EXPECT_GT(refused, 1000);
 }
 
+// Constants of the type that the file chose, where that is text.
+TEST(HostileNodes, TextWhereNumbersAreComputed) {
+  struct Case {
+    const char* op;
+    std::size_t inputs;
+    std::int64_t opset;
+    const char* attr;
+    float value;
+  };
+  for (const Case& c :
+       {Case{"Gemm", 2, 13, "alpha", 2}, Case{"Gemm", 3, 13, "beta", 0.5f},
+        Case{"BatchNormalization", 5, 7, "epsilon", 1}, Case{"Dropout", 1, 7, "ratio", 0.5f},
+        Case{"Swish", 1, 24, "alpha", 2}, Case{"ai.onnx.preview.training:Adam", 6, 13, "alpha", 1},
+        Case{"com.microsoft:FusedMatMul", 2, 13, "alpha", 2},
+        Case{"com.microsoft:QuickGelu", 1, 13, "alpha", 2}}) {
+    ModelBuilder b(static_cast<int>(c.opset));
+    const std::string_view name = c.op;
+    const std::size_t colon = name.find(':');
+    b.Input("s", "2,2", pb::TensorProto::STRING);
+    b.Node(std::string(colon == std::string_view::npos ? name : name.substr(colon + 1)),
+           std::vector<std::string>(c.inputs, "s"), {"y", "mask"});
+    b.Attr(c.attr, c.value);
+    if (name == "BatchNormalization") b.Attr("spatial", std::int64_t{0});
+    if (colon != std::string_view::npos) {
+      b.last().set_domain(std::string(name.substr(0, colon)));
+      auto* domain = b.model.add_opset_import();
+      domain->set_domain(b.last().domain());
+      domain->set_version(1);
+    }
+    b.Output("y");
+    if (name == "Dropout") b.Output("mask");
+    const auto r = b.Import();
+    if (r.ok()) {  // refused, or kept as what it is
+      EXPECT_TRUE(r->graph.nodes.back().is_foreign()) << c.op;
+      continue;
+    }
+    EXPECT_NE(r.status().message().find("node "), std::string::npos) << r.status().message();
+  }
+}
+
 }  // namespace
 }  // namespace npukit::importers::onnx

@@ -152,6 +152,15 @@ TEST(CastLike, TakesTheTypeOfItsSecondInput) {
   EXPECT_EQ(InOrder(y), (Numbers{448, 0.5}));
 }
 
+TEST(CastLike, WaitsForATypeThatIsNotKnownYet) {
+  ModelBuilder b(19);
+  b.Input("x", "2").Node("NoSuchOperator", {"x"}, {"like"}).Node("CastLike", {"x", "like"}, {"y"});
+  b.Output("y");
+  const auto r = b.Import();
+  ASSERT_TRUE(r.ok()) << r.status().message();
+  EXPECT_EQ(r->graph.nodes[1].op, &op::cast_like);
+}
+
 TEST(Cast, RefusesComplexNumbersByName) {
   ModelBuilder b;
   b.Input("x", "2").Node("Cast", {"x"}, {"y"});

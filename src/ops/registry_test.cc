@@ -132,6 +132,25 @@ TEST(Infer, UnknownTypesAreNoError) {
   EXPECT_EQ(InferType(op::resize, {}, {Type{}, Type{}, Type{}})->shape, std::nullopt);
 }
 
+// An input of which nothing is known may be given: no rule may take it for absent and refuse, or
+// fix a size that it decides.
+TEST(Infer, WhatIsNotKnownIsNotAbsent) {
+  const Type x = Type::Tensor(DType::kF32, {2, 1, 4});
+  EXPECT_EQ(InferType(op::squeeze, {}, {x, Type{}})->shape, std::nullopt);
+  EXPECT_EQ(InferType(op::unsqueeze, {}, {x, Type{}})->shape, std::nullopt);
+  EXPECT_FALSE(
+      InferType(op::quantize_linear, {}, {x, Type::Tensor(DType::kF32, tensor::Dims{}), Type{}})
+          ->is_static());
+  EXPECT_EQ(InferType(op::dft, {}, {Type::Tensor(DType::kF32, {1, 8, 1}), Type{}})
+                ->shape->dims[1]
+                .known(),
+            false);
+  const Type table = Type::Tensor(DType::kF32, {8, 2});
+  EXPECT_TRUE(InferType(op::rotary_embedding, {},
+                        {Type::Tensor(DType::kF32, {1, 2, 3, 4}), table, table, Type{}})
+                  .ok());
+}
+
 TEST(Infer, RefusesResultsTooLargeToAddress) {
   const std::int64_t big = std::int64_t{1} << 40;
   const Status s =
