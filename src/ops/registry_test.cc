@@ -138,9 +138,10 @@ TEST(Infer, WhatIsNotKnownIsNotAbsent) {
   const Type x = Type::Tensor(DType::kF32, {2, 1, 4});
   EXPECT_EQ(InferType(op::squeeze, {}, {x, Type{}})->shape, std::nullopt);
   EXPECT_EQ(InferType(op::unsqueeze, {}, {x, Type{}})->shape, std::nullopt);
-  EXPECT_FALSE(
+  EXPECT_EQ(
       InferType(op::quantize_linear, {}, {x, Type::Tensor(DType::kF32, tensor::Dims{}), Type{}})
-          ->is_static());
+          ->dtype,
+      DType::kUndefined);
   EXPECT_EQ(InferType(op::dft, {}, {Type::Tensor(DType::kF32, {1, 8, 1}), Type{}})
                 ->shape->dims[1]
                 .known(),
