@@ -34,12 +34,14 @@ def check_ops():
     for name in names:
         if not os.path.exists(path("src", "ops", name + ".cc")):
             yield f"src/ops/ops.inc lists {name}, but src/ops/{name}.cc is not there"
-        if not any(f.startswith(name + ".") for f in os.listdir(path("tests", "ops"))):
+        elif "    .control = true," in read("src", "ops", name + ".cc"):
+            pass  # judged by whoever runs graphs: importers and eval
+        elif not any(f.startswith(name + ".") for f in os.listdir(path("tests", "ops"))):
             yield f"operator {name} has no tests/ops/{name}.case"
     if names != sorted(names):
         yield "src/ops/ops.inc is not sorted: ./dev fix"
     for f in tracked("src/ops/*.cc"):
-        if "constinit const ops::OpDef op::" in read(f):
+        if re.search(r"constinit const (ops::)?OpDef op::", read(f)):
             name = os.path.basename(f)[:-3]
             if name not in names:
                 yield f"{f} defines an operator that ops.inc does not list"
