@@ -335,13 +335,52 @@ class Runtime:
             self.process = None
 
 
+def malformed(node, inputs):
+    """What the standard forbids and the reference evaluator computes all the same; '' when there is nothing."""
+    given = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    shapes = [v.shape if isinstance(v, np.ndarray) else None for v in inputs]
+    if node.op_type == "CausalConvWithState" and len(shapes) > 3 and shapes[3] is not None:
+        if shapes[3] != (shapes[0][0], shapes[0][1], (shapes[1][-1] - 1) * given.get("dilation", 1)):
+            return "the past state is not as long as the kernel wants"
+    if node.op_type == "RoiAlign" and (shapes[1][1] != 4 or shapes[1][0] != shapes[2][0]):
+        return "regions are rows of 4 numbers, each with one batch index"
+    if node.op_type == "QuantizeLinear" and len(shapes) > 2 and shapes[2] is not None and shapes[2] != shapes[1]:
+        return "the zero point has another shape than the scale"
+    if node.op_type == "Resize" and given.get("coordinate_transformation_mode") == b"tf_crop_and_resize":
+        if len(inputs) < 2 or inputs[1] is None or inputs[1].size == 0:
+            return "tf_crop_and_resize without roi"
+    if node.op_type == "ReverseSequence" and {given.get("batch_axis", 1), given.get("time_axis", 0)} != {0, 1}:
+        return "batch_axis and time_axis are 0 and 1"
+    if node.op_type == "TfIdfVectorizer":
+        starts, pool = list(given["ngram_counts"]), given.get("pool_int64s") or given.get("pool_strings")
+        ends = starts[1:] + [len(pool)]
+        if starts[0] != 0 or any(e < s or (e - s) % (n + 1) for n, (s, e) in enumerate(zip(starts, ends))):
+            return "ngram_counts does not cut the pool into n-grams"
+        if len(given["ngram_indexes"]) != sum((e - s) // (n + 1) for n, (s, e) in enumerate(zip(starts, ends))):
+            return "ngram_indexes does not name one column for each n-gram"
+    if node.op_type == "TreeEnsemble":
+        nodes, leaves = len(given["nodes_featureids"]), len(given["leaf_targetids"])
+        for side in ("true", "false"):
+            leaf, children = given[f"nodes_{side}leafs"], given[f"nodes_{side}nodeids"]
+            if len(leaf) != nodes or any(not 0 <= c < (leaves if f else nodes) for f, c in zip(leaf, children)):
+                return "a tree's node has a child that is not there"
+    return ""
+
+
 def judged(model, feed, runtime):
     """(outputs, '') or (None, why not)."""
     names = [i.name for i in model.graph.input]
+    at = dict(zip(names, feed))
+    try:
+        wrong = malformed(model.graph.node[0], [at.get(name) for name in model.graph.node[0].input])
+    except (KeyError, IndexError, TypeError) as e:  # less than it must have
+        wrong = f"{type(e).__name__} {e}"
+    if wrong:
+        return None, f"malformed: {wrong}"
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            outputs = ReferenceEvaluator(model).run(None, dict(zip(names, feed)))
+            outputs = ReferenceEvaluator(model).run(None, at)
         outputs = [o if isinstance(o, list) or o is None else np.asarray(o) for o in outputs]
         known = all(d.HasField("dim_value") for i in model.graph.input for d in i.type.tensor_type.shape.dim)
         declare_outputs(model, outputs, known)
@@ -360,7 +399,7 @@ def judged(model, feed, runtime):
                     return None, "reference: another type than declared"
             except (TypeError, ValueError, KeyError, NotImplementedError):
                 return None, "reference: a type of no name"
-    kind, answer = runtime.run(model, dict(zip(names, feed)))
+    kind, answer = runtime.run(model, at)
     if kind == "refuses":
         return None, f"onnxruntime refuses: {answer}"
     if kind == "values":

@@ -318,8 +318,8 @@ TEST(SetInputShapes, BindsSymbolsEverywhereAndNamesContradictions) {
   EXPECT_EQ(message({{"a", {2, 4}}}),
             "model.onnx: input a: shape [2, 4] contradicts fp32[N, 3] at dimension 1");
   EXPECT_EQ(message({{"a", {-1, 3}}}), "model.onnx: input a: shape [-1, 3] has a negative size");
-  EXPECT_EQ(message({{"a", {2, 3}}, {"b", {4, 1}}}),
-            "model.onnx: input b: shape [4, 1] makes N 4, elsewhere it is 2");
+  // Files name sizes alike that are not; the operator that wants them equal says so.
+  EXPECT_NE(message({{"a", {2, 3}}, {"b", {4, 1}}}).find("(Concat)"), std::string::npos);
 }
 
 // --- Old signatures

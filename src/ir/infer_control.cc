@@ -24,6 +24,7 @@ using tensor::Value;
 constexpr int kMaxRounds = 3;        // with sizes; then carried values may have any shape
 constexpr int kMaxPreciseLoops = 2;  // loops in loops that are inferred more than once
 constexpr std::int64_t kMuchWork = 200'000;
+constexpr std::int64_t kTooMuchWork = 1'000'000;
 
 // One number, as loops and conditions read it. False: not known.
 bool KnownBool(const Value* v, bool* out) {
@@ -80,19 +81,29 @@ Status InferIf(Graph& g, Node& n, std::span<const Value* const> constants, Effor
   bool cond = false;
   const bool known = KnownBool(constants[0], &cond);
   std::vector<Type> types[2];
+  bool fits[2] = {true, true};
+  Status failed;
   for (const bool then : {true, false}) {
     if (known && then != cond) continue;
     const std::size_t at = then ? 0 : 1;
     const auto captures = then ? form.then_captures : form.else_captures;
     const std::size_t first = then ? 1 : 1 + form.then_captures.size();
-    NPUKIT_ASSIGN_OR_RETURN(
-        n.bodies[at].second,
-        InferBody(then ? *form.then_branch : *form.else_branch, TypesOf(g, captures),
-                  constants.subspan(first, captures.size()), effort, n.bodies[at].first,
-                  known ? results : nullptr));
+    auto body = InferBody(then ? *form.then_branch : *form.else_branch, TypesOf(g, captures),
+                          constants.subspan(first, captures.size()), effort, n.bodies[at].first,
+                          known ? results : nullptr);
+    if (!body.ok()) {
+      // A branch for inputs of another rank or size: what it cannot do is an error when it is
+      // taken. The other one must fit.
+      if (known || !failed.ok() || body.status().code() != Code::kInvalidArgument)
+        return failed.ok() ? body.status() : failed;
+      failed = body.status();
+      fits[at] = false;
+      continue;
+    }
+    n.bodies[at].second = std::move(body).value();
     types[at] = TypesOf(*n.bodies[at].second, n.bodies[at].second->outputs);
   }
-  if (!known) {
+  if (!known && fits[0] && fits[1]) {
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       auto both = JoinTypes(types[0][i], types[1][i]);
       if (!both.ok())
@@ -100,7 +111,8 @@ Status InferIf(Graph& g, Node& n, std::span<const Value* const> constants, Effor
       types[0][i] = std::move(both).value();
     }
   }
-  SetTypes(g, n, std::move(types[known && !cond ? 1 : 0]));
+  const bool of_else = known ? !cond : !fits[0];
+  SetTypes(g, n, std::move(types[of_else ? 1 : 0]));
   return OkStatus();
 }
 
@@ -137,7 +149,9 @@ Type Stacked(const Type& row, std::optional<std::int64_t> rows) {
   return t;
 }
 
-// Joins what the body gives into what it was given; true when that is something else.
+// Joins what the body gives into what it was given; true when that is something else. `any_shape`:
+// then all of them may have any shape, or values that are handed on from one to the next would open
+// one in each round.
 Result<bool> Widen(std::vector<Type>* carried, const Graph& body, bool any_shape) {
   bool changed = false;
   for (std::size_t i = 0; i < carried->size(); ++i) {
@@ -149,7 +163,10 @@ Result<bool> Widen(std::vector<Type>* carried, const Graph& body, bool any_shape
     }
     if (*joined == t) continue;
     changed = true;
-    t = any_shape ? OfAnyShape(*joined) : std::move(joined).value();
+    t = std::move(joined).value();
+  }
+  if (changed && any_shape) {
+    for (Type& t : *carried) t = OfAnyShape(t);
   }
   return changed;
 }
@@ -177,13 +194,22 @@ Status InferLoop(Graph& g, Node& n, std::span<const Value* const> constants, Eff
                                Type::Tensor(DType::kBool, tensor::Dims{})};
     types.insert(types.end(), carried.begin(), carried.end());
     types.insert(types.end(), captured.begin(), captured.end());
+    const std::int64_t before = effort.nodes;
     ++effort.loops;
     auto inferred = InferBody(*form.body, types, known, effort, kBody, nullptr);
     --effort.loops;
     if (!inferred.ok()) return inferred.status();
     body = std::move(inferred).value();
-    NPUKIT_ASSIGN_OR_RETURN(const bool changed, Widen(&carried, *body, round >= kMaxRounds));
+    const bool any_shape = round >= kMaxRounds || brief || effort.nodes > kMuchWork;
+    NPUKIT_ASSIGN_OR_RETURN(const bool changed, Widen(&carried, *body, any_shape));
     if (!changed) break;
+    effort.again += effort.nodes - before;
+    if (round > 2 * kMaxRounds || effort.again > kTooMuchWork) {
+      return ResourceExhausted(
+          Cat("the types of the carried values still change after ", round + 1,
+              " iterations; expected at most ", 2 * kMaxRounds, ", and ", kTooMuchWork,
+              " nodes of bodies inferred again; give the body's outputs one type"));
+    }
   }
   NPUKIT_RETURN_IF_ERROR(CheckScalar(body->value(body->outputs[0]).type, DType::kBool,
                                      "the condition (output 0) of body"));

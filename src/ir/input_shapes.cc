@@ -7,6 +7,8 @@
 namespace npukit::ir {
 namespace {
 
+constexpr std::int64_t kContradicted = -1;  // a name that inputs of different sizes bear
+
 std::string InputNames(const Graph& g) {
   std::vector<std::string> names;
   for (const ValueId id : g.inputs) names.push_back(Printable(g.value(id).name));
@@ -38,23 +40,25 @@ Status SetInputShapes(Graph& g, const std::map<std::string, tensor::Dims>& shape
       const tensor::Dim& d = type.shape->dims[i];
       bool fits = !d.known() || d.value == dims[i];
       if (!d.known() && !d.symbol.empty()) {
+        // Files name sizes alike that are not: a decoder's caches are empty in its first step, a
+        // mask has one number for each sample and not for each frame. The shapes that are given
+        // hold, and such a name stands for nothing.
         const auto [at, added] = bound.emplace(d.symbol, dims[i]);
-        if (!added && at->second != dims[i]) {
-          return InvalidArgument(Cat(given, " makes ", Printable(d.symbol), " ", dims[i],
-                                     ", elsewhere it is ", at->second));
-        }
+        if (!added && at->second != dims[i]) at->second = kContradicted;
       }
       if (!fits)
         return InvalidArgument(Cat(given, " contradicts ", type.ToString(), " at dimension ", i));
     }
     type.shape = tensor::Shape::Of(dims);
   }
-  // A symbol stands for one size everywhere.
+  // A symbol stands for one size everywhere, or for none.
   for (ValueInfo& info : g.values) {
     if (!info.type.is_tensor() || !info.type.shape) continue;
     for (tensor::Dim& d : info.type.shape->dims) {
       if (d.known() || d.symbol.empty()) continue;
-      if (const auto at = bound.find(d.symbol); at != bound.end()) d = tensor::Dim::Of(at->second);
+      const auto at = bound.find(d.symbol);
+      if (at == bound.end()) continue;
+      d = at->second == kContradicted ? tensor::Dim{} : tensor::Dim::Of(at->second);
     }
   }
   return InferTypes(g);

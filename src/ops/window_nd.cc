@@ -113,7 +113,9 @@ Result<WindowSpan> SlideAxis(const WindowAxis& w, std::int64_t in, const std::st
     return WindowSpan{out, upper ? small : total - small, upper ? total - small : small};
   }
   const std::int64_t room = in + w.pad_begin + w.pad_end - w.extent();
-  if (room < 0 && in > 0) {
+  // Rounding up, one window may start inside and end beyond the pads.
+  const std::int64_t spare = w.ceil_mode ? w.stride - 1 : 0;
+  if (room + spare < 0 && in > 0) {
     return InvalidArgument(Cat("a window of ", w.extent(), " does not fit in ", name, " ", in,
                                " with pads ", w.pad_begin, " and ", w.pad_end));
   }

@@ -10,8 +10,10 @@ from PIL import Image
 
 MEAN, DEVIATION = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
 RATE = 16000
-# Numbers through int8: a value half-way between two steps may round either way when its sum is taken in another order.
-ROUNDED = {"minilm_int8": 0.9999, "moonshine_encoder": 0.999, "moonshine_decoder": 0.999}
+# Numbers through int8: a value half-way between two steps may round either way when its sum is taken in another order, and what
+# follows is amplified by the layers after it. onnxruntime's own answer moves by up to 0.84 of 6.9 (cosine 0.9974) when the samples
+# given to Moonshine's encoder move by 1e-5 of their size, so that is asked for; the words must be the same (transcription).
+ROUNDED = {"minilm_int8": 0.9999, "moonshine_encoder": 0.997, "moonshine_decoder": 0.997}
 
 
 def seeded(shape, seed=0):
