@@ -52,10 +52,14 @@ Result<Value> MakeStrings(EvalContext& c, int i, const tensor::Dims& dims) {
   return v;
 }
 
+// Far more than a prompt or a vocabulary: text that doubles itself again and again must end before
+// memory does, and what loops join is alive several times over.
+constexpr std::int64_t kMaxTextBytes = std::int64_t{32} << 20;
+
 Status CheckTextBytes(double total) {
-  if (total <= double{tensor::kMaxValueBytes}) return OkStatus();
-  return ResourceExhausted(
-      Cat("the result would hold ", total, " bytes of text, more than one value may"));
+  if (total <= double{kMaxTextBytes}) return OkStatus();
+  return ResourceExhausted(Cat("the result would hold ", total, " bytes of text, expected at most ",
+                               kMaxTextBytes, "; split the text into several tensors"));
 }
 
 std::string KeyOf(const Value& v, std::int64_t i) {

@@ -38,9 +38,11 @@ def test_words(t, model):
         r(2, "--shape", "compile", model, "-o", t.path("never.npk"), "--shape", shape)
     r(2, "that is the model itself", "compile", model, "-o", model, "--shape", SHAPE)
     r(2, "given twice", "compile", model, "-o", t.path("never.npk"), "--shape", SHAPE, "--shape", SHAPE)
-    r(2, "--shape in/x=1x16x736x736", "compile", model, "-o", t.path("never.npk"))
-    r(2, "--shape in/x=1x16x736x736", "run", model)
     t.check(not os.path.exists(t.path("never.npk")), "nothing was written")
+    # Open shapes are planned when a run brings them; what has no size yet cannot be drawn by chance.
+    t.run("compile", model, "-o", t.path("open.npk"), "-q")
+    for what in (model, t.path("open.npk")):
+        r(2, "give its shape (--shape) or a file", "run", what)
 
 
 def write(t, name, content):

@@ -56,6 +56,18 @@ def judge(t, name, verb, said, path):
             t.check(os.path.basename(path).encode() in line or b"node" in line, f"{where}: names file or node: {line[:300]!r}")
 
 
+def test_endless_loops(t, folder):
+    """A limit ends them, and its name is in the message: a model that really loops that long can be run."""
+    for name, trips in (("endless", None), ("nearly endless", 1 << 62)):
+        path = os.path.join(folder, "loop.onnx")
+        with open(path, "wb") as f:
+            f.write(hostile_models.endless_loop(trips).SerializeToString())
+        r = measured(t, "run", path, "--max-iterations", "10000")
+        t.equal(r["code"], 2, f"{name} loop: exit code: {r['err'][-300:]!r}")
+        t.check(b"more than 10000 iterations" in r["err"] and b"--max-iterations" in r["err"], f"{name} loop: {r['err'][-300:]!r}")
+        t.check(r["peak"] <= MEMORY and r["cpu"] <= SECONDS, f"{name} loop: {r['peak'] // MIB} MiB, {r['cpu']} s")
+
+
 def main():
     t = common.Test(__doc__)
     folder = t.path("models", "inside")
@@ -66,6 +78,8 @@ def main():
             continue
         for verb in verbs:
             judge(t, name, verb, said, path)
+    if not only:
+        test_endless_loops(t, folder)
     t.finish()
 
 

@@ -126,7 +126,12 @@ class Chain {
         buffer_bytes_(buffer_bytes),
         lives_(lives),
         from_(from),
-        plans_(from.tasks.size()) {}
+        plans_(from.tasks.size()),
+        written_(from.tasks.size()) {
+    for (std::size_t b = 0; b < lives.size(); ++b) {
+      for (const std::size_t t : lives[b].writes) written_[t].push_back(b);
+    }
+  }
 
   // Straight code of tasks [begin, end); false where it cannot be.
   bool Build(std::size_t begin, std::size_t end) {
@@ -165,10 +170,15 @@ class Chain {
   bool PlaceValues(std::size_t begin, std::size_t end) {
     values_.clear();
     std::int64_t at = from_.buffers.l1_bytes / kAlign * kAlign;
-    for (std::size_t b = 0; b < lives_.size(); ++b) {
+    std::vector<std::size_t> buffers;  // that a task of the chain writes, in order
+    for (std::size_t t = begin; t < end; ++t)
+      buffers.insert(buffers.end(), written_[t].begin(), written_[t].end());
+    std::ranges::sort(buffers);
+    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+    for (const std::size_t b : buffers) {
       const Life& l = lives_[b];
       // A tile never reads DRAM that its task writes.
-      if (!AnyIn(l.writes, begin, end) || !AnyIn(l.reads, begin, end)) continue;
+      if (!AnyIn(l.reads, begin, end)) continue;
       if (l.writes.front() < begin) return false;  // in part it is in DRAM already
       at = (at - buffer_bytes_[b]) / kAlign * kAlign;
       if (at <= 0) return false;
@@ -386,6 +396,7 @@ class Chain {
   const std::vector<Life>& lives_;
   const npu::Program& from_;
   std::vector<std::optional<npu::TaskPlan>> plans_;
+  std::vector<std::vector<std::size_t>> written_;  // per task: the buffers it writes
   npu::Program out_;
   std::map<std::int32_t, Resident> values_;
   std::vector<Alias> aliases_;

@@ -81,9 +81,10 @@ class Touches {
   explicit Touches(const std::vector<Planned>& code) : code_(code) {
     for (std::size_t i = 0; i < code.size(); ++i) {
       for (const Access& a : code[i].accesses) {
-        auto& list =
-            lists_[static_cast<std::size_t>(a.buffer)][static_cast<std::size_t>(code[i].queue)];
-        if (list.empty() || list.back() != i) list.push_back(i);
+        const auto b = static_cast<std::size_t>(a.buffer);
+        const auto q = static_cast<std::size_t>(code[i].queue);
+        Add(lists_[b][q], i);
+        if (code[i].dram_read) Add(dram_reads_[b][q], i);
       }
     }
   }
@@ -95,10 +96,11 @@ class Touches {
   // The last instruction of a queue before position `end` that conflicts with `a`, or the last DRAM
   // read of the queue that does.
   Meeting Last(std::size_t queue, const Access& a, std::size_t end, bool dram_read) const {
-    const auto& list = lists_[static_cast<std::size_t>(a.buffer)][queue];
+    // Reads of DRAM are few: looked for among all instructions, straight code takes quadratic time.
+    const auto& list =
+        (dram_read ? dram_reads_ : lists_)[static_cast<std::size_t>(a.buffer)][queue];
     for (auto it = std::lower_bound(list.begin(), list.end(), end); it != list.begin();) {
       const std::size_t i = *--it;
-      if (dram_read && !code_[i].dram_read) continue;
       for (const Access& b : code_[i].accesses) {
         if (b.Conflicts(a)) return {static_cast<std::int64_t>(i), b.write && !a.write};
       }
@@ -107,8 +109,13 @@ class Touches {
   }
 
  private:
+  using Lists = std::array<std::array<std::vector<std::size_t>, kQueueCount>, kBufferCount>;
+  static void Add(std::vector<std::size_t>& list, std::size_t i) {
+    if (list.empty() || list.back() != i) list.push_back(i);
+  }
+
   const std::vector<Planned>& code_;
-  std::array<std::array<std::vector<std::size_t>, kQueueCount>, kBufferCount> lists_;
+  Lists lists_, dram_reads_;
 };
 
 // Flags of `code[j]` from instructions before it in its stretch, then from the tiles before, then
