@@ -1,6 +1,7 @@
 #include "compile/compile.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "compile/emit/emit.h"
@@ -13,14 +14,26 @@
 namespace npukit::compile {
 namespace {
 
-Status RefuseForeign(const ir::Graph& g) {
+// Every graph inside `g`, itself first. Importers and Verify bound how deep they nest.
+void ForEachGraph(const ir::Graph& g, const std::function<void(const ir::Graph&)>& visit) {
+  visit(g);
+  for (const ir::Node& n : g.nodes) {
+    for (const auto& [name, body] : n.bodies) {
+      if (body) ForEachGraph(*body, visit);
+    }
+  }
+}
+
+Status RefuseForeign(const ir::Graph& graph) {
   const ir::Node* first = nullptr;
   int count = 0;
-  for (const ir::Node& n : g.nodes) {
-    if (!n.is_foreign()) continue;
-    if (first == nullptr) first = &n;
-    ++count;
-  }
+  ForEachGraph(graph, [&](const ir::Graph& g) {
+    for (const ir::Node& n : g.nodes) {
+      if (!n.is_foreign()) continue;
+      if (first == nullptr) first = &n;
+      ++count;
+    }
+  });
   if (first == nullptr) return OkStatus();
   ir::ForeignReason why = ir::WhyForeign(*first);
   if (why.sentence.ends_with('.')) why.sentence.pop_back();
@@ -125,8 +138,7 @@ Status AddPrograms(const ir::Graph& g, const target::Profile& profile, const Low
   if (!options.cpu_only_program && goal != Goal::kCpuOnly) return OkStatus();
   NPUKIT_ASSIGN_OR_RETURN(const Partition partition,
                           MakePartition(g, profile, devices, Goal::kCpuOnly));
-  NPUKIT_ASSIGN_OR_RETURN(format::Program program,
-                          emit(partition, "CPU program", Goal::kCpuOnly));
+  NPUKIT_ASSIGN_OR_RETURN(format::Program program, emit(partition, "CPU program", Goal::kCpuOnly));
   result.head.programs.push_back(std::move(program));
   return OkStatus();
 }
@@ -174,9 +186,23 @@ Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile
   const Goal goal = options.cost_decides ? Goal::kFastest : Goal::kMostOnNpu;
   NPUKIT_ASSIGN_OR_RETURN(result.verdicts, AskAndPlace(g, profile, devices, goal));
   result.compute_units = CountUnits(g, result.verdicts);
-  for (const ir::ValueInfo& v : g.values) {
-    if (v.constant) result.weight_bytes += v.constant->byte_size();
-  }
+  Status asked;
+  ForEachGraph(g, [&](const ir::Graph& inner) {
+    for (const ir::ValueInfo& v : inner.values) {
+      if (v.constant) result.weight_bytes += v.constant->byte_size();
+    }
+    if (&inner == &g || !asked.ok()) return;
+    auto verdicts = AskAndPlace(inner, profile, devices, goal);  // bodies are placed by themselves
+    if (!verdicts.ok()) {
+      asked = verdicts.status();
+      return;
+    }
+    for (target::Verdict& v : *verdicts) {
+      v.segment = -1;
+      result.verdicts.push_back(std::move(v));
+    }
+  });
+  NPUKIT_RETURN_IF_ERROR(asked);
   return result;
 }
 

@@ -47,7 +47,8 @@ Result<CompileResult> Compile(const ir::Graph& model, const target::Profile& pro
 // The asking and placing alone: what `check` prints. On a graph whose shapes are still open,
 // verdicts say so.
 struct CheckResult {
-  std::vector<target::Verdict> verdicts;  // one per node of the final graph, source names inside
+  // One per node of the final graph, source names inside; then those of the nodes in bodies.
+  std::vector<target::Verdict> verdicts;
   format::ComputeUnits compute_units;
   std::vector<passes::PassReport> passes;
   std::uint64_t weight_bytes = 0;  // of the final graph's constants

@@ -229,9 +229,14 @@ class Decoder {
     });
     p.blocks = List<Block>(f->blocks(), [&](const fb::Block* b) {
       return Block{List<Step>(b->steps(), [&](const fb::Step* s) {
-        return Step{Enum<StepKind>(s->kind(), 4, "step kind"), s->executable(),
-                    Numbers(s->inputs()), Numbers(s->outputs()), Numbers(s->blocks()),
-                    Numbers(s->params()), Numbers(s->results()), Numbers(s->limits())};
+        return Step{Enum<StepKind>(s->kind(), 4, "step kind"),
+                    s->executable(),
+                    Numbers(s->inputs()),
+                    Numbers(s->outputs()),
+                    Numbers(s->blocks()),
+                    Numbers(s->params()),
+                    Numbers(s->results()),
+                    Numbers(s->limits())};
       })};
     });
     p.by_step = f->by_step();

@@ -134,6 +134,21 @@ TEST(HostilePackage, EveryLieIsRefusedAndNamed) {
       {"blocks go round", [&](Head& h) { program(h).blocks[2].steps[0].blocks[0] = 2; }, "block 2"},
       {"block that is not there", [&](Head& h) { program(h).blocks[2].steps[0].blocks[0] = 4; },
        "block 4"},
+      {"block named twice", [&](Head& h) { program(h).blocks[0].steps[1].blocks = {2, 2}; },
+       "named twice"},
+      {"block named by nobody",
+       [&](Head& h) { program(h).blocks.push_back({{{StepKind::kCopy, 0, {2}, {2}, {}}}}); },
+       "named by no step"},
+      {"blocks nested too deep",
+       [&](Head& h) {
+         Program& p = program(h);
+         for (std::uint32_t b = 4; b < 80; ++b) {
+           p.blocks[b - 1].steps.push_back(
+               {StepKind::kLoop, 0, {}, {}, {b}, {2, 2}, {2}, {kNoSlot, kNoSlot}});
+           p.blocks.emplace_back();
+         }
+       },
+       "nested deeper"},
       {"branch of one block", [&](Head& h) { program(h).blocks[0].steps[1].blocks.pop_back(); },
        "branch"},
       {"branch on two", [&](Head& h) { program(h).blocks[0].steps[1].inputs = {2, 2}; }, "branch"},
@@ -163,7 +178,8 @@ TEST(HostilePackage, EveryLieIsRefusedAndNamed) {
        "slot kind"},
       {"step kind", [&](Head& h) { program(h).blocks[0].steps[0].kind = static_cast<StepKind>(5); },
        "step kind"},
-      {"dtype", [](Head& h) { h.inputs[0].type.dtype = static_cast<DType>(tensor::kDTypeCount); }, "dtype"},
+      {"dtype", [](Head& h) { h.inputs[0].type.dtype = static_cast<DType>(tensor::kDTypeCount); },
+       "dtype"},
       {"kind of type", [](Head& h) { h.inputs[0].type.kind = static_cast<Type::Kind>(3); },
        "kind of type"},
       {"kind of figure", [&](Head& h) { program(h).estimate.kind = static_cast<target::Kind>(3); },

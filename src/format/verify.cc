@@ -24,7 +24,8 @@ Status CheckType(const Type& t, int depth = 1) {
     return CheckType(*t.element, depth + 1);
   }
   if (t.element != nullptr) return Bad("a tensor type with an element type");
-  if (tensor::DTypeName(t.dtype) == "undefined" && (t.dtype != tensor::DType::kUndefined || t.shape))
+  if (tensor::DTypeName(t.dtype) == "undefined" &&
+      (t.dtype != tensor::DType::kUndefined || t.shape))
     return Bad("a tensor of undefined type");
   if (!t.shape) return OkStatus();
   if (t.shape->rank() > kMaxRank)
@@ -84,6 +85,8 @@ Status CheckSpecs(const std::vector<ValueSpec>& specs, std::string_view what) {
   return OkStatus();
 }
 
+constexpr int kMaxBlockDepth = 66;  // bodies nest 64 deep at most (ir::kMaxBodyDepth)
+
 class ProgramCheck {
  public:
   ProgramCheck(const Head& head, const Program& program, std::size_t index)
@@ -114,6 +117,7 @@ class ProgramCheck {
             CheckStep(p_.blocks[b].steps[s], b, Cat(where_, " block ", b, " step ", s)));
       }
     }
+    NPUKIT_RETURN_IF_ERROR(CheckBlocks());
     for (const target::Verdict& v : p_.verdicts) {
       if (v.segment < -1 || v.segment >= static_cast<std::int64_t>(p_.segment_devices.size())) {
         return Bad(where_, ": a verdict names segment ", v.segment, " of ",
@@ -213,8 +217,26 @@ class ProgramCheck {
       if (s.inputs.size() != 1 || s.outputs.size() != 1)
         return Bad(where, " copies not one slot to one slot");
       const auto from = BytesOf(s.inputs[0]), to = BytesOf(s.outputs[0]);
-      if (from && to && *from != *to)
-        return Bad(where, " copies between slots of different sizes");
+      if (from && to && *from != *to) return Bad(where, " copies between slots of different sizes");
+    }
+    return OkStatus();
+  }
+
+  // Every block but the entry is named by one step, and they nest no deeper than graphs do: so a
+  // run visits each once at most for each visit of the block around it, and needs little stack.
+  Status CheckBlocks() const {
+    std::vector<int> depth(p_.blocks.size(), -1);
+    depth[0] = 0;
+    for (std::size_t b = 0; b < p_.blocks.size(); ++b) {  // named by earlier blocks only
+      if (depth[b] < 0) return Bad(where_, " block ", b, " is named by no step");
+      if (depth[b] > kMaxBlockDepth)
+        return Bad(where_, " block ", b, " is nested deeper than ", kMaxBlockDepth);
+      for (const Step& s : p_.blocks[b].steps) {
+        for (const std::uint32_t inner : s.blocks) {
+          if (depth[inner] >= 0) return Bad(where_, " block ", inner, " is named twice");
+          depth[inner] = depth[b] + 1;
+        }
+      }
     }
     return OkStatus();
   }

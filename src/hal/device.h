@@ -118,7 +118,8 @@ struct Telemetry {
   std::uint64_t works = 0;
   std::uint64_t resident_bytes = 0;
   // Of executables that plan per distinct input shape: plans held, runs that found theirs, plans
-  // made. At most `max_plans` are held by one executable; the least recently used goes first.
+  // made. At most `max_plans` are held for each stretch that a run is cut into, the least recently
+  // used goes first.
   std::uint64_t plans = 0;
   std::uint64_t plan_hits = 0;
   std::uint64_t plan_misses = 0;

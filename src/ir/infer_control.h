@@ -16,6 +16,7 @@ struct Effort {
   int depth = 0;           // bodies around this graph
   int loops = 0;           // those of loops
   std::int64_t nodes = 0;  // inferred so far
+  std::int64_t again = 0;  // of these, those of loops' bodies that had to be inferred once more
   // What working out values may still cost, in elements read and written and multiply-accumulates:
   // far more than any model's shapes need.
   double known_work = 1e8;

@@ -198,7 +198,9 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
       r.power_mw = {samples.energy_pj / samples.latency_ns, "mW", target::Kind::kModelled};
   }
   if (samples.npu_busy_ns > 0) r.npu_busy = {samples.npu_busy_ns / samples.latency_ns, "1", r.kind};
-  if (!real_clock) NPUKIT_RETURN_IF_ERROR(FillModelled(kit, p, account.program, bench, r));
+  // Of a program run step by step the devices said what each step cost; its blobs alone do not.
+  if (!real_clock && !head.programs[account.program].by_step)
+    NPUKIT_RETURN_IF_ERROR(FillModelled(kit, p, account.program, bench, r));
   r.verdicts = head.programs[account.program].verdicts;
   r.compute_units = account.compute_units;
   r.plan_cache = PlanCacheOf(account);

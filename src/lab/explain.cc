@@ -181,6 +181,12 @@ Result<report::Explain> ExplainModel(const Kit& kit, ModelOptions options,
           "is what -d NPU would do");
     }
   }
+  if (package->head().programs[index].by_step) {
+    return Unsupported(
+        "explain prices a program that is laid out when compiling, and this one branches, loops or "
+        "has open sizes, so what it costs is known only when it runs; give --shape if its inputs "
+        "are open, or see npukit bench");
+  }
   NPUKIT_ASSIGN_OR_RETURN(Pricer pricer, Pricer::Make(kit, package, index));
   Subject s{std::move(pricer), model.profile, std::nullopt};
   const format::Program& program = s.pricer.program();

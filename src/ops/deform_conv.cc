@@ -157,6 +157,14 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+// Each product takes an element between all corners around it.
+OpCost DeformCost(const CostContext& c) {
+  OpCost cost = ConvNdCost(c);
+  if (c.inputs[0].shape && c.inputs[0].shape->rank() > 2)
+    cost.vector_ops = cost.macs * 4 * std::exp2(static_cast<double>(c.inputs[0].shape->rank() - 2));
+  return cost;
+}
+
 constexpr AttrDef kAttrs[] = {{"strides", AttrKind::kInts},     {"pads", AttrKind::kInts},
                               {"dilations", AttrKind::kInts},   {"group", AttrKind::kInt},
                               {"offset_group", AttrKind::kInt}, {"kernel_shape", AttrKind::kInts}};
@@ -173,7 +181,7 @@ constinit const OpDef op::deform_conv = {
     .attrs = kAttrs,
     .infer = Infer,
     .reference = Reference,
-    .cost = ConvNdCost,
+    .cost = DeformCost,
     .loop = LoopShape::kOther,
     .layout = LayoutRule::kFixed,
     .foreign = {.onnx = "DeformConv"},

@@ -331,11 +331,43 @@ Status Reference(EvalContext& c) {
                                 : Compute<std::uint64_t>(c.inputs, labels, result, y);
 }
 
-// As one loop over all indices: what a pairwise order beats only for three operands and more.
+// The steps of Compute: each operand alone, then its product with what came before, over all
+// indices of both.
 OpCost EinsumCost(const CostContext& c) {
-  double most = CountOf(c.outputs[0]);
-  for (const tensor::Type& t : c.inputs) most = std::max(most, CountOf(t));
-  return {.macs = most, .bytes = AllBytes(c)};
+  OpCost cost{.bytes = AllBytes(c)};
+  const auto eq = Parse(c.attrs.String("equation"));
+  if (!eq.ok() || eq->terms.size() != c.inputs.size()) return cost;
+  std::array<double, kLabels> sizes;
+  sizes.fill(1);
+  std::array<std::size_t, kLabels> last{};  // the last operand that has it
+  std::vector<std::vector<int>> labels;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    if (!c.inputs[i].is_static()) return cost;
+    const Dims dims = c.inputs[i].dims();
+    auto of = Labels(eq->terms[i], dims.size(), i);
+    if (!of.ok()) return cost;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const auto l = static_cast<std::size_t>((*of)[d]);
+      sizes[l] = std::max(sizes[l], static_cast<double>(dims[d]));
+      last[l] = i;
+    }
+    labels.push_back(std::move(of).value());
+  }
+  const bool ellipsis = Contains(eq->result, kEllipsis);
+  std::array<bool, kLabels> running{};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    cost.vector_ops += CountOf(c.inputs[i]);
+    for (const int l : labels[i]) running[static_cast<std::size_t>(l)] = true;
+    double work = 1;
+    for (std::size_t l = 0; l < kLabels; ++l) {
+      if (!running[l]) continue;
+      work *= sizes[l];
+      const int label = static_cast<int>(l);
+      running[l] = last[l] > i || (label >= kLetters ? ellipsis : Contains(eq->result, label));
+    }
+    (i == 0 ? cost.vector_ops : cost.macs) += work;
+  }
+  return cost;
 }
 
 constexpr AttrDef kAttrs[] = {{"equation", AttrKind::kString, true}};

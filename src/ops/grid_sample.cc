@@ -206,7 +206,11 @@ Status Reference(EvalContext& c) {
 }
 
 OpCost GridCost(const CostContext& c) {
-  return {.vector_ops = 12 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  const std::string_view mode = c.attrs.String("mode");
+  const double side = mode == "nearest" ? 1 : mode == "cubic" || mode == "bicubic" ? 4 : 2;
+  const std::size_t rank = c.outputs[0].shape ? c.outputs[0].shape->rank() : 4;
+  const double taps = std::pow(side, static_cast<double>(std::max<std::size_t>(rank, 2) - 2));
+  return {.vector_ops = (8 + 3 * taps) * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
 }
 
 constexpr AttrDef kAttrs[] = {{"align_corners", AttrKind::kInt},

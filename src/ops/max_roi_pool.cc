@@ -89,8 +89,15 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+// Of regions as large as x; its bins together have two more rows and columns each, at most.
 OpCost RoiCost(const CostContext& c) {
-  return {.vector_ops = 8 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  OpCost cost{.vector_ops = 8 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  if (c.inputs[0].is_static() && c.outputs[0].is_static()) {
+    const tensor::Dims x = c.inputs[0].dims(), y = c.outputs[0].dims();
+    cost.vector_ops += static_cast<double>(y[0]) * static_cast<double>(y[1]) *
+                       static_cast<double>(x[2] + 2 * y[2]) * static_cast<double>(x[3] + 2 * y[3]);
+  }
+  return cost;
 }
 
 constexpr AttrDef kAttrs[] = {{"pooled_shape", AttrKind::kInts, true},

@@ -67,7 +67,11 @@ constexpr AttrDef kAttrs[] = {
     {"dtype", AttrKind::kInt}, {"sample_size", AttrKind::kInt}, {"seed", AttrKind::kInt}};
 
 OpCost DrawCost(const CostContext& c) {
-  return {.vector_ops = 10 * (CountOf(c.inputs[0]) + CountOf(c.outputs[0])), .bytes = AllBytes(c)};
+  const bool rows = c.inputs[0].is_static() && c.inputs[0].dims().size() == 2;
+  const double classes = rows ? static_cast<double>(c.inputs[0].dims()[1]) : 0;
+  return {.vector_ops =
+              10 * CountOf(c.inputs[0]) + (10 + 2 * std::log2(classes + 1)) * CountOf(c.outputs[0]),
+          .bytes = AllBytes(c)};
 }
 
 }  // namespace

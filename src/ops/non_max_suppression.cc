@@ -15,6 +15,8 @@ using tensor::Type;
 using tensor::Value;
 
 constexpr std::size_t kScores = 1, kMaxBoxes = 2, kOverlap = 3, kScoreLimit = 4;
+// Pairs of boxes that inference compares to know how many are left. It is asked again and again.
+constexpr double kMostPairsInferred = 1 << 17;
 
 // In fp32, as runtimes do: boxes that just overlap fall on the same side.
 struct Box {
@@ -115,6 +117,7 @@ Status Infer(InferContext& c) {
   bool known = c.inputs[0].is_static() && c.inputs[kScores].is_static();
   for (std::size_t i = 0; i < c.inputs.size(); ++i)
     known = known && (c.constants[i] != nullptr || (i >= kMaxBoxes && !Has(c, i)));
+  if (known) known = CountOf(c.inputs[kScores]) * CountOf(c.inputs[0]) <= kMostPairsInferred * 4;
   if (known) n = Dim::Of(static_cast<std::int64_t>(Select(c.attrs, c.constants).size() / 3));
   c.outputs[0] = Type::Tensor(DType::kI64, tensor::Shape({n, Dim::Of(3)}));
   return OkStatus();
@@ -132,7 +135,12 @@ Status Reference(EvalContext& c) {
 }
 
 OpCost NmsCost(const CostContext& c) {
-  return {.vector_ops = 100 * CountOf(c.inputs[kScores]), .bytes = AllBytes(c)};
+  // In the worst case no box suppresses another, and each is compared with all better ones.
+  const double scores = CountOf(c.inputs[kScores]);
+  const double boxes = c.inputs[kScores].is_static() && c.inputs[kScores].dims().size() == 3
+                           ? static_cast<double>(c.inputs[kScores].dims()[2])
+                           : 0;
+  return {.vector_ops = 100 * scores + scores * boxes / 2, .bytes = AllBytes(c)};
 }
 
 constexpr AttrDef kAttrs[] = {{"center_point_box", AttrKind::kInt}};

@@ -1,6 +1,8 @@
 #include "ops/regex.h"
 
 #include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "ops/regex_parse.h"
@@ -15,7 +17,40 @@ using Instruction = Regex::Instruction;
 
 constexpr std::size_t kMostInstructions = 100'000;
 
-// Writes the program of a tree; repetitions are written out.
+// How many instructions and how many visits writing a tree takes, without writing it.
+double WrittenSize(const RegexNode& n) {
+  double items = 0;
+  for (const RegexNode& item : n.items) items += WrittenSize(item) + 2;
+  if (n.kind != RegexNode::Kind::kRepeat) return items + 1;
+  return 1 + items * std::max(n.least + (n.most < 0 ? 1 : 0), n.most);
+}
+
+Result<RegexNode> ParseChecked(std::string_view pattern) {
+  NPUKIT_ASSIGN_OR_RETURN(RegexNode tree, ParseRegex(pattern));
+  // Sequences and groups count here and write nothing, so the limit is higher than the other.
+  if (WrittenSize(tree) > 4.0 * kMostInstructions) {
+    return ResourceExhausted(
+        Cat("the pattern is too large: more than ", kMostInstructions, " steps"));
+  }
+  return tree;
+}
+
+// Sorted, without ranges that touch: found by halving.
+Regex::Class Normal(Regex::Class c) {
+  std::sort(c.ranges.begin(), c.ranges.end());
+  std::size_t kept = 0;
+  for (const auto& r : c.ranges) {
+    if (kept > 0 && r.first <= c.ranges[kept - 1].second + 1) {
+      c.ranges[kept - 1].second = std::max(c.ranges[kept - 1].second, r.second);
+    } else {
+      c.ranges[kept++] = r;
+    }
+  }
+  c.ranges.resize(kept);
+  return c;
+}
+
+// Writes the program of a tree; repetitions are written out, their classes are shared.
 class Writer {
  public:
   std::vector<Instruction> program;
@@ -31,8 +66,7 @@ class Writer {
       case RegexNode::Kind::kEmpty:
         break;
       case RegexNode::Kind::kClass:
-        classes.push_back(n.chars);
-        Add({Kind::kClass, {}, static_cast<std::uint32_t>(classes.size() - 1), 0});
+        Add({Kind::kClass, {}, ClassOf(n), 0});
         break;
       case RegexNode::Kind::kAssert:
         Add({Kind::kAssert, n.what, 0, 0});
@@ -49,6 +83,11 @@ class Writer {
   }
 
  private:
+  std::uint32_t ClassOf(const RegexNode& n) {
+    const auto [at, added] = written_.try_emplace(&n, static_cast<std::uint32_t>(classes.size()));
+    if (added) classes.push_back(Normal(n.chars));
+    return at->second;
+  }
   std::uint32_t Here() const { return static_cast<std::uint32_t>(program.size()); }
   std::uint32_t Add(Instruction i) {
     program.push_back(i);
@@ -88,6 +127,7 @@ class Writer {
   }
 
   std::size_t visits_ = 0;
+  std::unordered_map<const RegexNode*, std::uint32_t> written_;  // its class
 };
 
 bool IsWord(std::int32_t c) {
@@ -139,8 +179,9 @@ class Threads {
 bool Regex::Class::Has(std::int32_t c) const {
   if (c < 0) return false;
   const auto in = [&](std::int32_t x) {
-    return std::any_of(ranges.begin(), ranges.end(),
-                       [x](const auto& r) { return x >= r.first && x <= r.second; });
+    const auto after = std::upper_bound(ranges.begin(), ranges.end(),
+                                        std::pair{x, std::numeric_limits<std::int32_t>::max()});
+    return after != ranges.begin() && x <= std::prev(after)->second;
   };
   bool has = in(c);
   if (ignores_case && !has) {
@@ -154,7 +195,7 @@ bool Regex::Class::Has(std::int32_t c) const {
 }
 
 Result<Regex> Regex::Parse(std::string_view pattern) {
-  NPUKIT_ASSIGN_OR_RETURN(const RegexNode tree, ParseRegex(pattern));
+  NPUKIT_ASSIGN_OR_RETURN(const RegexNode tree, ParseChecked(pattern));
   Writer w;
   NPUKIT_RETURN_IF_ERROR(w.Write(tree));
   w.program.push_back({Kind::kMatch, {}, 0, 0});
@@ -162,6 +203,11 @@ Result<Regex> Regex::Parse(std::string_view pattern) {
   r.program_ = std::move(w.program);
   r.classes_ = std::move(w.classes);
   return r;
+}
+
+Result<double> Regex::Steps(std::string_view pattern) {
+  NPUKIT_ASSIGN_OR_RETURN(const RegexNode tree, ParseChecked(pattern));
+  return WrittenSize(tree) + 1;
 }
 
 bool Regex::FullMatch(std::string_view text) const {

@@ -19,6 +19,8 @@ class Regex {
   // kInvalidArgument says what is wrong where. kResourceExhausted: too large when repetitions are
   // written out.
   static Result<Regex> Parse(std::string_view pattern);
+  // At most how many instructions a character may need; errors as of Parse. Cheap.
+  static Result<double> Steps(std::string_view pattern);
   bool FullMatch(std::string_view text) const;
 
   enum class Kind : std::uint8_t { kClass, kSplit, kJump, kAssert, kMatch };
@@ -35,8 +37,8 @@ class Regex {
     Assert what = Assert::kTextBegin;
     std::uint32_t a = 0, b = 0;  // where to go on; of kClass: index in classes
   };
-  struct Class {  // code points
-    std::vector<std::pair<std::int32_t, std::int32_t>> ranges;
+  struct Class {                                                // code points
+    std::vector<std::pair<std::int32_t, std::int32_t>> ranges;  // in a Regex: in order, apart
     bool negated = false;
     bool ignores_case = false;
     bool Has(std::int32_t c) const;

@@ -8,9 +8,11 @@ using namespace ops;
 using tensor::DType;
 using tensor::Value;
 
+constexpr double kAssumedCharacters = 64;
+
 Status Infer(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantString(c, 0));
-  NPUKIT_RETURN_IF_ERROR(Regex::Parse(c.attrs.String("pattern")).status());
+  NPUKIT_RETURN_IF_ERROR(Regex::Steps(c.attrs.String("pattern")).status());
   c.outputs[0] = tensor::Type::Tensor(DType::kBool, c.inputs[0].shape);
   return OkStatus();
 }
@@ -24,6 +26,13 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+// Types do not say how long the strings are: a short text each.
+OpCost MatchCost(const CostContext& c) {
+  const auto steps = Regex::Steps(c.attrs.String("pattern"));
+  return {.vector_ops = CountOf(c.inputs[0]) * kAssumedCharacters * (steps.ok() ? *steps : 1),
+          .bytes = AllBytes(c)};
+}
+
 constexpr AttrDef kAttrs[] = {{"pattern", AttrKind::kString, true}};
 
 }  // namespace
@@ -34,7 +43,7 @@ constinit const OpDef op::regex_full_match = {
     .attrs = kAttrs,
     .infer = Infer,
     .reference = Reference,
-    .cost = CostPerElement10,
+    .cost = MatchCost,
     .foreign = {.onnx = "RegexFullMatch"},
 };
 

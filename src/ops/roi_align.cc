@@ -72,33 +72,44 @@ Status Infer(InferContext& c) {
   return OkStatus();
 }
 
-// The four elements around a place, with their weights; outside the image all weights are 0.
+// The two elements along one side around a place inside x, the second with its weight.
 struct Around {
-  std::int64_t at[4] = {};
-  double weight[4] = {};
+  std::int64_t low = 0, high = 0;
+  double weight = 0;
 };
 
-Around Locate(double y, double x, std::int64_t height, std::int64_t width) {
-  Around a;
-  const auto inside = [](double v, std::int64_t n) {
-    return v >= -1 && v <= static_cast<double>(n);
+Around Locate(double at, std::int64_t n) {
+  at = std::max(at, 0.0);
+  const auto low = static_cast<std::int64_t>(at);
+  if (low >= n - 1) return {n - 1, n - 1, 0};
+  return {low, low + 1, at - static_cast<double>(low)};
+}
+
+// The samples along one side of a bin that are inside x; those outside count as 0. There may be far
+// more of them than x has elements, so the first and the last inside are looked for by halving.
+std::vector<Around> Inside(double start, double bin, double size, std::int64_t samples,
+                           std::int64_t n) {
+  const auto at = [&](std::int64_t k) {
+    const double within = (static_cast<double>(k) + 0.5) / static_cast<double>(samples);
+    return start + (bin + within) * size;
   };
-  if (!inside(y, height) || !inside(x, width)) return a;
-  const auto split = [](double v, std::int64_t n, std::int64_t* low, std::int64_t* high) {
-    v = std::max(v, 0.0);
-    *low = static_cast<std::int64_t>(v);
-    *high = *low + 1;
-    if (*low < n - 1) return v - static_cast<double>(*low);
-    *low = *high = n - 1;
-    return 0.0;
+  // The first for which it is false; it is true for all before.
+  const auto first_not = [&](auto before) {
+    std::int64_t low = 0, high = samples;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      before(at(middle)) ? low = middle + 1 : high = middle;
+    }
+    return low;
   };
-  std::int64_t y0 = 0, y1 = 0, x0 = 0, x1 = 0;
-  const double v = split(y, height, &y0, &y1), u = split(x, width, &x0, &x1);
-  const std::int64_t at[4] = {y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1};
-  const double weight[4] = {(1 - v) * (1 - u), (1 - v) * u, v * (1 - u), v * u};
-  std::copy_n(at, 4, a.at);
-  std::copy_n(weight, 4, a.weight);
-  return a;
+  const auto too_low = [](double v) { return !(v >= -1); };
+  const auto too_high = [n](double v) { return !(v <= static_cast<double>(n)); };
+  const bool up = size >= 0;  // a malformed region goes backwards
+  const std::int64_t begin = first_not([&](double v) { return up ? too_low(v) : too_high(v); });
+  const std::int64_t end = first_not([&](double v) { return up ? !too_high(v) : !too_low(v); });
+  std::vector<Around> inside;
+  for (std::int64_t k = begin; k < end; ++k) inside.push_back(Locate(at(k), n));
+  return inside;
 }
 
 // How many samples along one side of a bin.
@@ -118,6 +129,7 @@ Status Reference(EvalContext& c) {
   if (y.count() == 0) return OkStatus();
   if (height == 0 || width == 0) return InvalidArgument("x has no elements to sample");
   const double offset = o.half_pixel ? 0.5 : 0;
+  std::vector<Around> down;
   for (std::int64_t r = 0; r < y.dims()[0]; ++r) {
     NPUKIT_ASSIGN_OR_RETURN(const std::int64_t n, PlaceAt(c.inputs[kBatches], r, x.dims()[0]));
     double side[4];  // x and y of the first and the last corner
@@ -133,41 +145,52 @@ Status Reference(EvalContext& c) {
       return ResourceExhausted(Cat("a bin would need ", rows * columns, " samples"));
     const double bin_h = h / static_cast<double>(o.height);
     const double bin_w = w / static_cast<double>(o.width);
+    const auto samples = static_cast<double>(std::max<std::int64_t>(rows * columns, 1));
     for (std::int64_t bin = 0; bin < o.height * o.width; ++bin) {
-      std::vector<Around> samples;
-      for (std::int64_t s = 0; s < rows * columns; ++s) {
-        const auto within = [](std::int64_t k, std::int64_t count) {
-          return (static_cast<double>(k) + 0.5) / static_cast<double>(count);
-        };
-        const double at_y =
-            side[1] + (static_cast<double>(bin / o.width) + within(s / columns, rows)) * bin_h;
-        const double at_x =
-            side[0] + (static_cast<double>(bin % o.width) + within(s % columns, columns)) * bin_w;
-        samples.push_back(Locate(at_y, at_x, height, width));
-      }
+      if (bin % o.width == 0)
+        down = Inside(side[1], static_cast<double>(bin / o.width), bin_h, rows, height);
+      const std::vector<Around> along =
+          Inside(side[0], static_cast<double>(bin % o.width), bin_w, columns, width);
+      const bool all_inside = std::ssize(down) * std::ssize(along) == rows * columns;
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         const std::int64_t plane = (n * channels + channel) * height * width;
         double sum = 0, top = 0;
-        bool first = true;
-        for (const Around& a : samples) {
-          for (int i = 0; i < 4; ++i) {
-            // ONNX's own max is of the weighted elements, not of the interpolated values.
-            const double v = a.weight[i] == 0 ? 0 : a.weight[i] * Load(x, plane + a.at[i]);
-            sum += v;
-            top = first ? v : std::max(top, v);
-            first = false;
+        bool first = all_inside;
+        for (const Around& v : down) {
+          for (const Around& u : along) {
+            const std::int64_t at[4] = {v.low * width + u.low, v.low * width + u.high,
+                                        v.high * width + u.low, v.high * width + u.high};
+            const double weight[4] = {(1 - v.weight) * (1 - u.weight), (1 - v.weight) * u.weight,
+                                      v.weight * (1 - u.weight), v.weight * u.weight};
+            for (int i = 0; i < 4; ++i) {
+              // ONNX's own max is of the weighted elements, not of the interpolated values.
+              const double part = weight[i] == 0 ? 0 : weight[i] * Load(x, plane + at[i]);
+              sum += part;
+              top = first ? part : std::max(top, part);
+              first = false;
+            }
           }
         }
-        const auto count = static_cast<double>(std::max<std::size_t>(samples.size(), 1));
-        Store(y, (r * channels + channel) * o.height * o.width + bin, o.max ? top : sum / count);
+        Store(y, (r * channels + channel) * o.height * o.width + bin, o.max ? top : sum / samples);
       }
     }
   }
   return OkStatus();
 }
 
+// Sampling that adapts takes at most two samples for each element of x along a side, and one more
+// for each bin.
 OpCost RoiCost(const CostContext& c) {
-  return {.vector_ops = 32 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  OpCost cost{.vector_ops = 32 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  const auto o = ReadOptions(c.attrs);
+  if (!o.ok() || !c.inputs[0].is_static() || !c.outputs[0].is_static()) return cost;
+  const tensor::Dims x = c.inputs[0].dims(), y = c.outputs[0].dims();
+  double samples = 1;
+  for (const std::size_t d : {std::size_t{2}, std::size_t{3}}) {
+    samples *= static_cast<double>(o->sampling > 0 ? y[d] * o->sampling : 2 * (x[d] + 2) + y[d]);
+  }
+  cost.vector_ops += 8 * samples * static_cast<double>(y[0]) * static_cast<double>(y[1]);
+  return cost;
 }
 
 constexpr AttrDef kAttrs[] = {{"coordinate_transformation_mode", AttrKind::kString},

@@ -159,6 +159,23 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+// Every n-gram of every length and skip is put together from its words and looked up.
+OpCost GramCost(const CostContext& c) {
+  OpCost cost{.vector_ops = 10 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  if (!c.inputs[0].is_static() || c.inputs[0].dims().empty()) return cost;
+  const double words = CountOf(c.inputs[0]);
+  const auto row = static_cast<double>(c.inputs[0].dims().back());
+  const auto lengths = static_cast<double>(c.attrs.IntList("ngram_counts").size());
+  const double least = std::max(static_cast<double>(c.attrs.Int("min_gram_length")), 1.0);
+  const double most = std::min(static_cast<double>(c.attrs.Int("max_gram_length")), lengths);
+  const double skips = std::max(static_cast<double>(c.attrs.Int("max_skip_count")), 0.0);
+  for (double n = least; n <= most; ++n)
+    cost.vector_ops += 10 * words * n * (n == 1 ? 1 : std::min(skips + 1, row / (n - 1)));
+  if (row > 0)
+    cost.vector_ops += words / row * static_cast<double>(c.attrs.IntList("ngram_indexes").size());
+  return cost;
+}
+
 constexpr AttrDef kAttrs[] = {{"max_gram_length", AttrKind::kInt, true},
                               {"max_skip_count", AttrKind::kInt, true},
                               {"min_gram_length", AttrKind::kInt, true},
@@ -177,7 +194,7 @@ constinit const OpDef op::tf_idf_vectorizer = {
     .attrs = kAttrs,
     .infer = Infer,
     .reference = Reference,
-    .cost = CostPerElement10,
+    .cost = GramCost,
     .foreign = {.onnx = "TfIdfVectorizer"},
 };
 

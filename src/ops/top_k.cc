@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/text.h"
@@ -78,7 +79,8 @@ Status Reference(EvalContext& c) {
 }
 
 OpCost TopKCost(const CostContext& c) {
-  return {.vector_ops = 10 * CountOf(c.inputs[0]), .bytes = AllBytes(c)};
+  const double n = CountOf(c.inputs[0]);
+  return {.vector_ops = n * (10 + std::log2(n + 1)), .bytes = AllBytes(c)};
 }
 
 constexpr AttrDef kAttrs[] = {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -148,6 +149,47 @@ Status Reference(EvalContext& c) {
   return OkStatus();
 }
 
+// The longest way from each node to a leaf, members and votes counted; infinite on a circle.
+std::vector<double> WorkFrom(const Forest& f) {
+  constexpr double kOpen = std::numeric_limits<double>::infinity(), kNew = -1;
+  std::vector<double> work(f.nodes.size(), kNew);
+  std::vector<std::uint32_t> stack(f.roots);
+  while (!stack.empty()) {
+    const std::uint32_t at = stack.back();
+    const Forest::Node& n = f.nodes[at];
+    const double own = 1 + static_cast<double>(n.end - n.begin);
+    if (n.mode == Forest::Mode::kLeaf) {
+      work[at] = own;
+      stack.pop_back();
+      continue;
+    }
+    if (work[at] == kNew) {  // its children first; open until then
+      work[at] = kOpen;
+      for (const std::uint32_t child : {n.yes, n.no}) {
+        if (work[child] == kNew) stack.push_back(child);
+      }
+      continue;
+    }
+    if (work[at] == kOpen) work[at] = own + std::max(work[n.yes], work[n.no]);
+    stack.pop_back();
+  }
+  return work;
+}
+
+OpCost TreeCost(const CostContext& c) {
+  OpCost cost{.vector_ops = 10 * CountOf(c.outputs[0]), .bytes = AllBytes(c)};
+  const auto f = ReadForest(c.attrs);
+  if (!f.ok() || !c.inputs[0].is_static()) return cost;
+  const std::vector<double> work = WorkFrom(*f);
+  double row = 0;
+  // On a circle the reference gives up after as many steps as there are nodes.
+  const double circle = static_cast<double>(f->nodes.size()) *
+                        static_cast<double>(1 + f->members.size() + f->votes.size());
+  for (const std::uint32_t r : f->roots) row += std::isfinite(work[r]) ? work[r] : circle;
+  cost.vector_ops += row * static_cast<double>(RowsOf(c.inputs[0].dims()).rows);
+  return cost;
+}
+
 constexpr AttrDef kAttrs[] = {{"aggregate_function", AttrKind::kInt},
                               {"base_values", AttrKind::kFloats},
                               {"base_values_as_tensor", AttrKind::kTensor},
@@ -185,7 +227,7 @@ constinit const OpDef op::tree_ensemble = {
     .attrs = kAttrs,
     .infer = Infer,
     .reference = Reference,
-    .cost = CostPerElement10,
+    .cost = TreeCost,
     .foreign = {.onnx = "ai.onnx.ml:TreeEnsemble"},
 };
 

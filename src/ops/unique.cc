@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/text.h"
@@ -101,6 +102,17 @@ Groups Group(const Value& x, const Slices& s, bool sorted) {
   return out;
 }
 
+// Inference sorts no more than shape arithmetic may hold; it is asked again and again.
+constexpr std::size_t kMostInferred = 1024;
+
+bool IsSmall(const Value& v) {
+  std::size_t size = static_cast<std::size_t>(v.count());
+  if (v.dtype() == DType::kString && size <= kMostInferred) {
+    for (const std::string& s : v.strings()) size += s.size() / 16;
+  }
+  return size <= kMostInferred;
+}
+
 void SetTypes(std::span<tensor::Type> out, std::size_t axis, const Dim& groups, const Dim& slices) {
   if (out[0].shape) out[0].shape->dims[axis] = groups;
   for (std::size_t i = 1; i < 4; ++i) {
@@ -129,7 +141,7 @@ Status Infer(InferContext& c) {
     c.outputs[0].shape = x.shape;
   }
   Dim groups;
-  if (const Value* v = c.constants[0]; v != nullptr && x.is_static()) {
+  if (const Value* v = c.constants[0]; v != nullptr && x.is_static() && IsSmall(*v)) {
     NPUKIT_ASSIGN_OR_RETURN(const Slices s, SliceUp(c.attrs, v->dims(), v->count()));
     groups = Dim::Of(static_cast<std::int64_t>(Group(*v, s, true).first.size()));
   }
@@ -165,7 +177,8 @@ Status Reference(EvalContext& c) {
 }
 
 OpCost UniqueCost(const CostContext& c) {
-  return {.vector_ops = 20 * CountOf(c.inputs[0]), .bytes = AllBytes(c)};
+  const double n = CountOf(c.inputs[0]);
+  return {.vector_ops = n * (20 + 4 * std::log2(n + 1)), .bytes = AllBytes(c)};
 }
 
 constexpr AttrDef kAttrs[] = {{"axis", AttrKind::kInt}, {"sorted", AttrKind::kInt}};

@@ -141,8 +141,8 @@ class LayoutWalk {
       if (MovesNothing(dims, perm)) {
         tensor::Dims to;
         for (const std::int64_t a : perm) to.push_back(dims[static_cast<std::size_t>(a)]);
-        return EmitMove(op::reshape, {x, AddInt64s(g_, NameOf(g_, out, "_dims"), to)}, out, {},
-                        from);
+        return EmitMove(op::reshape, {x, AddInt64s(g_, NameOf(g_, out, "_dims"), to)}, out,
+                        ReshapeTo(to), from);
       }
     }
     ops::Attrs attrs;
@@ -186,8 +186,9 @@ class LayoutWalk {
       tensor::Dims dims = TypeOf(id).dims();
       dims.insert(dims.begin(), perm.size() - dims.size(), 1);
       full = g_.AddValue(NameOf(g_, id, "_full"), {});
-      NPUKIT_RETURN_IF_ERROR(EmitMove(
-          op::reshape, {id, AddInt64s(g_, NameOf(g_, full, "_dims"), dims)}, full, {}, {}));
+      NPUKIT_RETURN_IF_ERROR(EmitMove(op::reshape,
+                                      {id, AddInt64s(g_, NameOf(g_, full, "_dims"), dims)}, full,
+                                      ReshapeTo(dims), {}));
     }
     const ValueId twin = g_.AddValue(TwinName(id, perm), {});
     NPUKIT_RETURN_IF_ERROR(EmitTranspose(full, Inverse(perm), twin, {}));
@@ -331,7 +332,8 @@ class LayoutWalk {
     NPUKIT_ASSIGN_OR_RETURN(const ValueId ordered, Get(x, order));
     NPUKIT_RETURN_IF_ERROR(
         EmitTwin(NodeLike(n, op::reshape,
-                          {ordered, AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), twin_dims)}),
+                          {ordered, AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), twin_dims)},
+                          ReshapeTo(twin_dims)),
                  out_perm, follows ? twin.from : std::vector<std::uint32_t>{}));
     return true;
   }
@@ -371,7 +373,8 @@ class LayoutWalk {
     }
     const ValueId out = n.outputs[0];
     NPUKIT_RETURN_IF_ERROR(EmitTwin(
-        NodeLike(n, op::reshape, {twin->id, AddInt64s(g_, NameOf(g_, out, "_dims"), twin_dims)}),
+        NodeLike(n, op::reshape, {twin->id, AddInt64s(g_, NameOf(g_, out, "_dims"), twin_dims)},
+                 ReshapeTo(twin_dims)),
         perm, twin->from));
     return true;
   }

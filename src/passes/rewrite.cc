@@ -145,6 +145,12 @@ ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::Va
   return n;
 }
 
+ops::Attrs ReshapeTo(const tensor::Dims& dims) {
+  ops::Attrs attrs;
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) attrs.Set("allowzero", std::int64_t{1});
+  return attrs;
+}
+
 std::optional<float> ScalarConstant(const ir::Graph& g, ir::ValueId id) {
   const tensor::Value* v = g.constant(id);
   if (!v || !v->is_tensor() || v->dtype() != tensor::DType::kF32 || v->count() != 1)

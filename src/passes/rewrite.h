@@ -64,6 +64,9 @@ void MergeFrom(ir::Node& into, const ir::Node& other);
 ir::Node NodeLike(const ir::Node& like, const ops::OpDef& op, std::vector<ir::ValueId> inputs,
                   ops::Attrs attrs = {});
 
+// Attributes of a reshape to exactly these sizes: a 0 among them is a size, not "as before".
+ops::Attrs ReshapeTo(const tensor::Dims& dims);
+
 // The number when `id` is an fp32 constant of one element (any rank), so that broadcasting it never
 // changes a shape of rank `rank` or more.
 std::optional<float> ScalarConstant(const ir::Graph& g, ir::ValueId id);

@@ -173,9 +173,9 @@ class Simplifier {
     const ir::Node& n = rw_.node(slot);
     const ir::Node* inner = rw_.ProducerNode(n.inputs[0], op::reshape);
     if (!inner || !TypeOf(n.outputs[0]).is_static()) return false;
-    const ValueId dims =
-        AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
-    return Swallow(slot, *inner, NodeLike(n, op::reshape, {inner->inputs[0], dims}));
+    const tensor::Dims to = TypeOf(n.outputs[0]).dims();
+    const ValueId dims = AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), to);
+    return Swallow(slot, *inner, NodeLike(n, op::reshape, {inner->inputs[0], dims}, ReshapeTo(to)));
   }
 
   // `merged` reads what `inner` read. The inner node stays while others read it, and dies unread
@@ -189,9 +189,10 @@ class Simplifier {
   Result<bool> ToReshape(std::size_t slot) {
     const ir::Node& n = rw_.node(slot);
     if (!TypeOf(n.inputs[0]).is_tensor() || !TypeOf(n.outputs[0]).is_static()) return false;
-    const ValueId dims =
-        AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), TypeOf(n.outputs[0]).dims());
-    NPUKIT_RETURN_IF_ERROR(rw_.Replace(slot, NodeLike(n, op::reshape, {n.inputs[0], dims})));
+    const tensor::Dims to = TypeOf(n.outputs[0]).dims();
+    const ValueId dims = AddInt64s(g_, NameOf(g_, n.outputs[0], "_dims"), to);
+    NPUKIT_RETURN_IF_ERROR(
+        rw_.Replace(slot, NodeLike(n, op::reshape, {n.inputs[0], dims}, ReshapeTo(to))));
     return true;
   }
 

@@ -102,7 +102,7 @@ struct Tensor {
 // Plans that executables of open shapes have made and kept, one per distinct input shape.
 struct PlanCache {
   std::uint64_t plans = 0, hits = 0, misses = 0;
-  std::uint64_t limit = 0;  // held by one executable; the least recently used goes first
+  std::uint64_t limit = 0;  // for each stretch that a run is cut into
 };
 
 struct Run {

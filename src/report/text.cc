@@ -41,7 +41,7 @@ Table ProgramTable(const std::vector<Program>& programs) {
 
 std::string PlanCacheLine(const PlanCache& c) {
   return fmt::format(
-      "Plans per input shape: {} kept (at most {} an executable); found {}, made {}\n", c.plans,
+      "Plans per input shape: {} kept (at most {} a stretch); found {}, made {}\n", c.plans,
       c.limit, c.hits, c.misses);
 }
 

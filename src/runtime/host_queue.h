@@ -1,6 +1,6 @@
-// Work the runtime does itself between the devices' steps: copies, and programs run step by step.
-// One thread, started by the first of them and joined by the destructor; everything handed in is
-// done (or skipped, when cancelled) before that. Thread-safe.
+// Work the runtime does itself: copies between the devices' steps, or the walk through a program
+// run step by step. One thread, started by the first of them and joined by the destructor;
+// everything handed in is done (or skipped, when cancelled) before that. Thread-safe.
 #pragma once
 
 #include <pthread.h>

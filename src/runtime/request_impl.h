@@ -61,6 +61,7 @@ struct Request::Impl {
   Status SubmitStepByStep();
   Status FinishStepByStep();
   Status CopyOutValues();
+  Status CheckBoundOutputs() const;
   Status Finish();
   void FillAccount();
   void FillAccountOfSteps();
@@ -87,6 +88,7 @@ struct Request::Impl {
   std::int64_t arrival_ns = 0;         // by the program's clock
   std::vector<void*> results;          // by output
   std::unique_ptr<StepRunner> runner;  // of a program run step by step
+  std::unique_ptr<HostQueue> walker;   // its thread, made for the first such run
   std::vector<tensor::Value> values;   // its outputs
   Status last;
   Account account;

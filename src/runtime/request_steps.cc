@@ -1,4 +1,4 @@
-// A run whose steps depend on what the ones before gave: the host's thread walks them.
+// A run whose steps depend on what the ones before gave: a thread of the request walks them.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,9 @@ Status Request::Impl::SubmitStepByStep() {
        .end_ns = arrival_ns,
        .kind = session->virtual_clock ? target::Kind::kModelled : target::Kind::kMeasured});
   runner = std::make_unique<StepRunner>(*session, *plan, cancel, std::move(arrival));
-  fences.push_back(session->host->Submit([this](hal::Timing* timing) -> Status {
+  // A thread of the request's own: a run that loops holds up neither other requests nor copies.
+  if (walker == nullptr) walker = std::make_unique<HostQueue>(session->virtual_clock);
+  fences.push_back(walker->Submit([this](hal::Timing* timing) -> Status {
     std::vector<tensor::Value> given;
     for (const BoundInput& i : inputs) given.push_back(i.value);
     timing->start_ns = arrival_ns;
@@ -29,7 +31,71 @@ Status Request::Impl::SubmitStepByStep() {
   return OkStatus();
 }
 
+namespace {
+
+bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a);
+  const auto y = reinterpret_cast<std::uintptr_t>(b);
+  return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+}
+
+// Does the value, or an item of it, lie in memory that `range` covers?
+bool LiesIn(const tensor::Value& v, const tensor::Value& range) {
+  if (v.is_tensor()) {
+    return range.is_tensor() && Overlap(v.data(), v.byte_size(), range.data(), range.byte_size());
+  }
+  if (v.is_sequence()) {
+    return std::any_of(v.items().begin(), v.items().end(),
+                       [&](const tensor::Value& item) { return LiesIn(item, range); });
+  }
+  return v.is_optional() && v.optional_item() != nullptr && LiesIn(*v.optional_item(), range);
+}
+bool LiesInPartOf(const tensor::Value& v, const tensor::Value& range) {
+  if (range.is_sequence()) {
+    return std::any_of(range.items().begin(), range.items().end(),
+                       [&](const tensor::Value& item) { return LiesInPartOf(v, item); });
+  }
+  if (range.is_optional())
+    return range.optional_item() != nullptr && LiesInPartOf(v, *range.optional_item());
+  return LiesIn(v, range);
+}
+
+}  // namespace
+
+// Bound outputs must not lie over inputs or each other; sizes are known only now.
+Status Request::Impl::CheckBoundOutputs() const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data == nullptr) continue;
+    const std::uint64_t bytes = values[i].byte_size();
+    const std::string name = Printable(head().outputs[i].name);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (Overlap(outputs[i].data, bytes, inputs[k].data, inputs[k].bytes)) {
+        return InvalidArgument(Cat("output '", name, "' is bound over input '",
+                                   Printable(head().inputs[k].name), "'"));
+      }
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      if (Overlap(outputs[i].data, bytes, outputs[k].data, values[k].byte_size())) {
+        return InvalidArgument(Cat("output '", name, "' is bound over output '",
+                                   Printable(head().outputs[k].name), "'"));
+      }
+    }
+  }
+  return OkStatus();
+}
+
 Status Request::Impl::CopyOutValues() {
+  NPUKIT_RETURN_IF_ERROR(CheckBoundOutputs());
+  // The caller may free or change the inputs as soon as the run is over: results that are views of
+  // them get bytes of their own.
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool view = std::any_of(inputs.begin(), inputs.end(), [&](const BoundInput& in) {
+      return LiesInPartOf(values[i], in.value);
+    });
+    if (!view || outputs[i].data != nullptr) continue;
+    NPUKIT_ASSIGN_OR_RETURN(values[i], values[i].Clone());
+    CountCopy(values[i].byte_size());
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].data == nullptr) continue;
     const tensor::Value& v = values[i];

@@ -292,6 +292,21 @@ class StepEmitter {
 
 }  // namespace
 
+namespace {
+
+// Do the node's sizes follow from what a device is told, types and constants? What inference knew
+// besides (values computed from shapes) is not in the package.
+bool FollowsFromConstants(const ir::Graph& g, const ir::Node& n) {
+  const std::vector<tensor::Type> inputs = g.InputTypes(n);
+  std::vector<const tensor::Value*> constants;
+  for (const ir::ValueId v : n.inputs) constants.push_back(g.constant(v));
+  std::vector<tensor::Type> outputs(n.outputs.size());
+  return ops::Infer(*n.op, n.attrs, n.epilogue, inputs, constants, outputs).ok() &&
+         std::none_of(outputs.begin(), outputs.end(), IsOpen);
+}
+
+}  // namespace
+
 bool NeedsSteps(const ir::Graph& g) {
   const auto open = [&](ir::ValueId v) { return v != ir::kNoValue && IsOpen(g.value(v).type); };
   for (const ir::Node& n : g.nodes) {
@@ -299,6 +314,7 @@ bool NeedsSteps(const ir::Graph& g) {
     if (std::any_of(n.inputs.begin(), n.inputs.end(), open) ||
         std::any_of(n.outputs.begin(), n.outputs.end(), open))
       return true;
+    if (n.op != nullptr && !FollowsFromConstants(g, n)) return true;
   }
   return std::any_of(g.inputs.begin(), g.inputs.end(), open) ||
          std::any_of(g.outputs.begin(), g.outputs.end(), open);

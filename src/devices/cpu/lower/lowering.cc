@@ -127,6 +127,7 @@ class CpuLowering final : public compile::Lowering {
   Result<target::Account> AccountOf(std::span<const std::byte> bytes, const target::Profile& p,
                                     target::Relief relief, bool spans) const override {
     NPUKIT_ASSIGN_OR_RETURN(const Blob blob, Read(bytes));
+    if (blob.flow) return Unsupported("cpu: what an open shape costs is known when it runs");
     const target::Estimate dispatch = Roofline({}, p);
     constexpr double kManyMacs = 1e12;
     const double ns_per_mac =

@@ -122,6 +122,7 @@ class CpuDevice final : public hal::Device {
       t.plans += counts.plans;
       t.plan_hits += counts.hits;
       t.plan_misses += counts.misses;
+      t.resident_bytes += counts.bytes;
     }
     return t;
   }

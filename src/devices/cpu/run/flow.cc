@@ -106,6 +106,8 @@ Status FlowExecutable::CheckSteps() {
   }
   for (const std::uint32_t t : blob.outputs) {
     if (!made[t]) return DataCorrupt(Cat("CPU blob: output tensor ", t, " is made by no step"));
+    if (blob.tensors[t].layout != Layout::kRaw)
+      return DataCorrupt(Cat("CPU blob: output tensor ", t, " is packed for kernels"));
   }
   blob.steps.clear();
   return OkStatus();
@@ -129,6 +131,10 @@ Result<std::vector<Type>> FlowExecutable::Prepare(std::span<const Type> inputs) 
 }
 
 const std::vector<std::uint32_t>& FlowExecutable::LiveAt(std::size_t step) {
+  if (live_total_ > kMaxLive) {  // of a flow cut into very many stretches: looked up again
+    live_.clear();
+    live_total_ = 0;
+  }
   const auto [it, added] = live_.try_emplace(step);
   if (!added) return it->second;
   std::vector<bool> made(flow_.blob.tensors.size(), false);
@@ -140,6 +146,7 @@ const std::vector<std::uint32_t>& FlowExecutable::LiveAt(std::size_t step) {
         flow_.last_use[t] >= static_cast<std::int64_t>(step))
       it->second.push_back(t);
   }
+  live_total_ += it->second.size();
   return it->second;
 }
 
@@ -162,6 +169,7 @@ Result<std::shared_ptr<const Stage>> FlowExecutable::StageAt(std::size_t step,
     plans_.splice(plans_.begin(), plans_, found->second);
     return plans_.front().stage;
   }
+  if (evaluated_.contains(key)) return AsItComes(step);
   ++misses_;
   std::vector<Type> types(values.size());
   for (const std::uint32_t t : live) {
@@ -173,18 +181,39 @@ Result<std::shared_ptr<const Stage>> FlowExecutable::StageAt(std::size_t step,
   }
   NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Stage> stage,
                           PlanStage(flow_, step, std::move(types), kernels_, threads_, profile_));
-  if (plans_.size() == kMaxPlans) {
+  if (stage->executable == nullptr) {  // nothing to keep but that it is so
+    if (evaluated_.size() == kMaxEvaluated) evaluated_.clear();
+    evaluated_.insert(std::move(key));
+    return stage;
+  }
+  starts_.insert(step);
+  plan_bytes_ += BytesOf(*stage);
+  plans_.push_front({key, stage});
+  by_key_.emplace(std::move(key), plans_.begin());
+  // A run uses one plan for each stretch it is cut into, so the bound grows with those.
+  while (plans_.size() > 1 &&
+         (plans_.size() > kMaxPlans * starts_.size() || plan_bytes_ > kMaxPlanBytes)) {
+    plan_bytes_ -= BytesOf(*plans_.back().stage);
     by_key_.erase(plans_.back().key);
     plans_.pop_back();
   }
-  plans_.push_front({key, stage});
-  by_key_.emplace(std::move(key), plans_.begin());
+  return stage;
+}
+
+std::uint64_t FlowExecutable::BytesOf(const Stage& stage) {
+  return stage.executable == nullptr ? 0 : stage.executable->memory_bytes();
+}
+
+std::shared_ptr<const Stage> FlowExecutable::AsItComes(std::size_t step) {
+  auto stage = std::make_shared<Stage>();
+  stage->begin = step;
+  stage->end = step + 1;
   return stage;
 }
 
 FlowExecutable::PlanCounts FlowExecutable::counts() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {plans_.size(), hits_, misses_};
+  return {plans_.size(), hits_, misses_, plan_bytes_};
 }
 
 Status FlowExecutable::RunStage(const Stage& stage, std::span<Value> values, ThreadPool* pool,

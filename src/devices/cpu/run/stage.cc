@@ -108,6 +108,7 @@ class Planner {
     if ((s.def != &op::reshape && s.def != &op::squeeze && s.def != &op::unsqueeze &&
          s.def != &op::identity) ||
         !s.epilogue.empty() || s.inputs.empty() || s.inputs[0] < 0 ||
+        flow_.blob.tensors[static_cast<std::size_t>(s.inputs[0])].place == Place::kWeight ||
         Constant(s.inputs[0]) != nullptr)
       return false;
     const Type& a = types_[static_cast<std::size_t>(s.inputs[0])];

@@ -45,6 +45,7 @@ Result<Outcome> ImportFlatten(Emitter& e) {
       if (rows >= 0 && __builtin_mul_overflow(rows, d.value, &rows))
         return ResourceExhausted("the rows are too many");
     }
+    if (rows == 0) return FlattenByShape(e, axis);  // nothing to tell the columns by
     shape = {rows, -1};
     if (rows < 0) {  // then the columns must be known
       std::int64_t columns = 1;
@@ -54,6 +55,7 @@ Result<Outcome> ImportFlatten(Emitter& e) {
         if (__builtin_mul_overflow(columns, d.value, &columns))
           return ResourceExhausted("the columns are too many");
       }
+      if (columns == 0) return FlattenByShape(e, axis);
       shape = {-1, columns};
     }
   }
