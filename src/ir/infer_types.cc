@@ -13,9 +13,16 @@ namespace {
 
 // Shape arithmetic is tiny; anything larger is data, and evaluating it is not inference's business.
 constexpr std::int64_t kMaxKnownElements = 1024;
+constexpr std::size_t kMaxKnownStringBytes = 1 << 14;
 constexpr std::size_t kMaxInputsNamed = 6;  // in a message
 
-bool IsSmall(const tensor::Value& v) { return v.is_tensor() && v.count() <= kMaxKnownElements; }
+bool IsSmall(const tensor::Value& v) {
+  if (!v.is_tensor() || v.count() > kMaxKnownElements) return false;
+  if (v.dtype() != tensor::DType::kString) return true;
+  std::size_t bytes = 0;
+  for (const std::string& s : v.strings()) bytes += s.size();
+  return bytes <= kMaxKnownStringBytes;
+}
 
 bool IsSmall(const tensor::Type& t) {
   if (!t.is_static() || t.dtype == tensor::DType::kString) return false;

@@ -232,6 +232,72 @@ def long_folding():
     return bomb(*nodes, constants=[tensor("m0", np.eye(256, dtype=np.float32))])
 
 
+# -- work that no type shows ---------------------------------------------------------------------------------------------------
+
+def use(name):
+    """Sums what is not floats, too, with the input."""
+    return node("Cast", [name], ["z"], "cast", to=1)
+
+
+def regex(pattern, text, nodes=1):
+    return bomb(*[node("RegexFullMatch", ["s"], [f"b{i}"], f"match{i}", pattern=pattern) for i in range(nodes)],
+                node("Concat", [f"b{i}" for i in range(nodes)], ["b"], "all", axis=0), use("b"),
+                constants=[tensor("s", np.array([text], object))])
+
+
+def roi_align(sampling, side):
+    return bomb(node("RoiAlign", ["a", "rois", "i"], ["z"], "roi", output_height=200, output_width=200, sampling_ratio=sampling),
+                constants=[f32("a", np.ones((1, 1, 4, 4))), f32("rois", [[0, 0, side, side]]), i64("i", 0)])
+
+
+def long_trees(n=20000, roots=50000):
+    """One branch of n nodes, walked from the same root again and again."""
+    m = bomb(node("TreeEnsemble", ["f"], ["z"], "trees", domain="ai.onnx.ml", n_targets=1, nodes_featureids=[0] * n,
+                  nodes_modes=tensor("m", np.zeros(n, np.uint8)), nodes_splits=f32("s", np.ones(n)),
+                  nodes_truenodeids=list(range(1, n)) + [0], nodes_trueleafs=[0] * (n - 1) + [1],
+                  nodes_falsenodeids=[0] * n, nodes_falseleafs=[1] * n, leaf_targetids=[0], leaf_weights=f32("w", [1]),
+                  tree_roots=[0] * roots), constants=[f32("f", [[0]])])
+    m.opset_import.add(domain="ai.onnx.ml", version=5)
+    return m
+
+
+def apart(n=30000):
+    """Boxes that do not overlap: each is compared with all before it."""
+    corner = np.arange(n, dtype=np.float32)
+    boxes = np.stack([corner, corner, corner + .5, corner + .5], axis=1)[None]
+    return bomb(node("NonMaxSuppression", ["b", "s", "m"], ["q"], "nms"), use("q"),
+                constants=[tensor("b", boxes), tensor("s", np.ones((1, 1, n), np.float32)), i64("m", 1 << 40)])
+
+
+def shift_register(n=3000):
+    """A loop whose carried values open one after another, an iteration each."""
+    value = helper.make_tensor_value_info
+    nodes = [node("Identity", ["c"], ["co"], "cond"), node("Concat", ["v0", "v0"], ["o0"], "grow", axis=0)]
+    nodes += [node("Identity", [f"v{i - 1}"], [f"o{i}"], f"shift{i}") for i in range(1, n)]
+    body = helper.make_graph(
+        nodes, "body", [value("i", 7, []), value("c", 9, [])] + [value(f"v{i}", 1, None) for i in range(n)],
+        [value("co", 9, [])] + [value(f"o{i}", 1, None) for i in range(n)])
+    return bomb(node("Loop", ["t", "true"] + ["one"] * n, ["z"] + [f"l{i}" for i in range(1, n)], "loop", body=body),
+                constants=[tensor("t", np.int64(2)), tensor("true", np.array(True)), f32("one", [1])])
+
+
+IDEOGRAPHS = "[" + "".join(chr(0x4E00 + 2 * i) for i in range(1000)) + "]"
+SLOW = [
+    ("products of matrices by Einsum", lambda: bomb(
+        *[node("Einsum", ["m", "m"], [f"e{i}"], f"times{i}", equation="ij,kj->ik") for i in range(8)],
+        node("Sum", [f"e{i}" for i in range(8)], ["z"], "sum"), constants=[tensor("m", np.eye(1000, dtype=np.float32))])),
+    ("a class of characters 100000 times", lambda: regex("(?:" + IDEOGRAPHS + "{1000}){100}", "abc")),
+    ("a thousand patterns that are written out", lambda: regex("(?:.{300}){300}", "abc", 1000)),
+    ("a long text for a large pattern", lambda: regex("(?:.?){900}.*", "a" * (1 << 20))),
+    ("10^6 samples for each bin", lambda: roi_align(1000, 4)),
+    ("a region far larger than its image", lambda: roi_align(0, 2e5)),
+    ("long trees", long_trees),
+    ("boxes apart", apart),
+    ("Unique of much", lambda: bomb(node("Unique", ["u"], ["z"], "unique"),
+                                    constants=[tensor("u", np.random.default_rng(1).random(1 << 21, np.float32))])),
+    ("a loop of 3000 values that open in turn", shift_register),
+]
+
 BOMBS = [
     ("ConstantOfShape", lambda: bomb(node("ConstantOfShape", ["s"], ["z"], "fill"), constants=[i64("s", 100000, 100000)])),
     ("ConstantOfShape of 2^60", lambda: bomb(node("ConstantOfShape", ["s"], ["z"], "fill"), constants=[i64("s", 1 << 30, 1 << 30)])),
@@ -395,6 +461,8 @@ def cases(folder):
         verbs = DEEP[2:] if name == "string doubling" else DEEP[1:]
         add("expansion: " + name, verbs, said, make())
     add("long folding", ("info", "check", "compile"), None, long_folding())
+    for name, make in SLOW:
+        add("slow: " + name, ("info", "check", "compile"), None, make())
     for name, said, make in ODD:
         add("odd: " + name, ALL, said, make())
     return made
