@@ -15,7 +15,7 @@ class Interpreter final : public Runner {
 
 struct InterpretOptions {
   // Of all loops of a run together; beyond it the run ends with kResourceExhausted.
-  std::int64_t max_iterations = 10'000'000;
+  std::int64_t max_iterations = 400'000;
 };
 
 // The same, without an object. Taps see the values of `g`, not those of bodies in it.

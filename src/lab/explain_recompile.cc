@@ -71,19 +71,13 @@ class Recompiler {
   Result<Answer> At(const std::string& fact, double value) {
     if (kit_->progress) kit_->progress(Cat("compiling with ", fact, " = ", value), compiles_, 0);
     const target::Profile p = With(fact, value);
-    NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult placed,
-                            compile::Check(graph_, p, kit_->lowerings, options_));
-    const auto on_npu = [](const target::Verdict& v) { return v.placed_on == "NPU"; };
-    if (std::none_of(placed.verdicts.begin(), placed.verdicts.end(), on_npu)) return Answer{};
-    ++compiles_;
-    NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result,
-                            compile::Compile(graph_, p, kit_->lowerings, options_));
-    auto bytes = std::make_shared<std::vector<std::byte>>();
-    NPUKIT_ASSIGN_OR_RETURN(*bytes, result.writer.ToBytes(std::move(result.head)));
-    NPUKIT_ASSIGN_OR_RETURN(const auto package, format::Package::FromBytes(*bytes, bytes));
-    if (!UsesNpu(package->head().programs[0])) return Answer{};
-    NPUKIT_ASSIGN_OR_RETURN(const Pricer pricer, Pricer::Make(*kit_, package, 0));
-    NPUKIT_ASSIGN_OR_RETURN(const Cost cost, pricer.Price(p, {}));
+    NPUKIT_ASSIGN_OR_RETURN(std::optional<Cost> cost, CostOf(p, options_));
+    if (!cost && options_.cost_decides) {
+      // As explain does where nothing pays: what it would be to move it all the same.
+      compile::CompileOptions forced = options_;
+      forced.cost_decides = false;
+      NPUKIT_ASSIGN_OR_RETURN(cost, CostOf(p, forced));
+    }
     return AnswerOf(cost);
   }
 
@@ -106,6 +100,26 @@ class Recompiler {
 
  private:
   Recompiler(const Kit& kit, const Subject& s) : kit_(&kit), s_(&s) {}
+
+  // Of the model compiled for the profile; absent when nothing is on the NPU then.
+  Result<std::optional<Cost>> CostOf(const target::Profile& p,
+                                     const compile::CompileOptions& options) {
+    NPUKIT_ASSIGN_OR_RETURN(const compile::CheckResult placed,
+                            compile::Check(graph_, p, kit_->lowerings, options));
+    const auto on_npu = [](const target::Verdict& v) { return v.placed_on == "NPU"; };
+    if (std::none_of(placed.verdicts.begin(), placed.verdicts.end(), on_npu))
+      return std::optional<Cost>();
+    ++compiles_;
+    NPUKIT_ASSIGN_OR_RETURN(compile::CompileResult result,
+                            compile::Compile(graph_, p, kit_->lowerings, options));
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    NPUKIT_ASSIGN_OR_RETURN(*bytes, result.writer.ToBytes(std::move(result.head)));
+    NPUKIT_ASSIGN_OR_RETURN(const auto package, format::Package::FromBytes(*bytes, bytes));
+    if (!UsesNpu(package->head().programs[0])) return std::optional<Cost>();
+    NPUKIT_ASSIGN_OR_RETURN(const Pricer pricer, Pricer::Make(*kit_, package, 0));
+    NPUKIT_ASSIGN_OR_RETURN(const Cost cost, pricer.Price(p, {}));
+    return std::optional<Cost>(cost);
+  }
 
   Answer AnswerOf(const std::optional<Cost>& npu) const {
     if (!npu) return {};

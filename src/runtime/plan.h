@@ -49,7 +49,7 @@ class Plan {
   const format::Program& program() const { return package_->head().programs[index_]; }
   const std::vector<PlanSlot>& slots() const { return slots_; }
   const std::vector<PlanStep>& steps() const { return blocks_[0]; }
-  // Slots hold values of any kind and steps run one by one (flow_run.h); else the steps are
+  // Slots hold values of any kind and steps run one by one (step_runner.h); else the steps are
   // submitted whole, over fixed memory.
   bool step_by_step() const { return step_by_step_; }
   const std::vector<std::vector<PlanStep>>& blocks() const { return blocks_; }

@@ -34,8 +34,9 @@ struct SessionOptions {
   int threads = 0;                   // 0: NPUKIT_THREADS, else the machine's cores
   std::shared_ptr<ThreadPool> pool;  // to share one; null: made from `threads`
   std::string precision;             // "": any
-  // Of all loops of one run together: an endless loop in a file must not hang its user.
-  std::int64_t max_iterations = 10'000'000;
+  // Of all loops of one run together: an endless loop in a file must not hang its user (this many
+  // take seconds).
+  std::int64_t max_iterations = 400'000;
   target::Profile profile;  // empty name: the package's own
 };
 

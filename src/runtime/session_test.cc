@@ -219,11 +219,9 @@ TEST(Session, RefusesControlFlowOverFixedSlotsAndStates) {
   Opener opener;
   FakePackage branch;
   format::Program& p = branch.AddChain("NPU", 16, {{"fake_npu", {}, {}}});
-  p.blocks.push_back(p.blocks[0]);
-  p.blocks[0].steps[0] = {.kind = format::StepKind::kIf,
-                          .inputs = {0},
-                          .outputs = {1},
-                          .blocks = {1, 1}};  // of fixed slots
+  p.blocks = {p.blocks[0], p.blocks[0], p.blocks[0]};
+  p.blocks[0].steps[0] = {
+      .kind = format::StepKind::kIf, .inputs = {0}, .outputs = {1}, .blocks = {1, 2}};
   const Status no_if = OpenStatus(branch, opener);
   EXPECT_EQ(no_if.code(), Code::kDataCorrupt) << no_if.message();
   EXPECT_NE(no_if.message().find("blocks beside the entry"), std::string::npos) << no_if.message();

@@ -219,8 +219,12 @@ Status StepRunner::Loop(const format::Step& step) {
   std::vector<tensor::Stack> rows(step.outputs.size() - carried);
   for (std::int64_t i = 0; i < trips && go_on; ++i) {
     if (++iterations_ > session_.max_iterations) {
+      const std::uint32_t made = step.outputs.empty() ? kNoSlot : step.outputs[0];
       return ResourceExhausted(
-          Cat("loops ran for more than ", session_.max_iterations, " iterations", kRaise));
+          Cat("the loop that makes '",
+              made == kNoSlot ? "nothing" : Printable(plan_.slots()[made].slot->name),
+              "': the loops of this run made more than ", session_.max_iterations, " iterations",
+              kRaise));
     }
     if (cancel_.load(std::memory_order_relaxed)) return Status(Code::kCancelled, "cancelled");
     values_[step.params[0]] = Value::ScalarI64(i);
