@@ -99,9 +99,8 @@ void AddFlag(CLI::App& app, Flag flag, Options& o) {
           ->type_name("N");
       return;
     case Flag::kMaxIterations:
-      app.add_option(
-             "--max-iterations", o.max_iterations,
-             "of all loops of a run together; default 400000: an endless loop is an error")
+      app.add_option("--max-iterations", o.max_iterations,
+                     "of all loops of a run together; default 400000: an endless loop is an error")
           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 62))
           ->type_name("N");
       return;

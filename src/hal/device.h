@@ -89,8 +89,8 @@ class Fence {
 };
 using FencePtr = std::shared_ptr<Fence>;
 
-// A stretch of a buffer holding one dense tensor of a known type; or, where the type is known only at
-// run time or is no dense tensor, the value itself. Such an input is read from `value`, such an
+// A stretch of a buffer holding one dense tensor of a known type; or, where the type is known only
+// at run time or is no dense tensor, the value itself. Such an input is read from `value`, such an
 // output is put there by the device before its fence is done. Static devices refuse values.
 struct Binding {
   BufferPtr buffer;

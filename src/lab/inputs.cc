@@ -65,8 +65,9 @@ Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& t
                                   std::uint64_t seed) {
   if (!type.is_static() || !(tensor::IsFloat(type.dtype) || tensor::IsInteger(type.dtype) ||
                              type.dtype == tensor::DType::kBool)) {
-    return Unsupported(Cat("input \"", Printable(name), "\" is ", type.ToString(),
-                           ": no random values are made for that; give its shape (--shape) or a file"));
+    return Unsupported(
+        Cat("input \"", Printable(name), "\" is ", type.ToString(),
+            ": no random values are made for that; give its shape (--shape) or a file"));
   }
   NPUKIT_ASSIGN_OR_RETURN(tensor::Value value, tensor::Value::Allocate(type.dtype, type.dims()));
   Random random(Hash64(std::as_bytes(std::span(name.data(), name.size())), seed));

@@ -40,9 +40,8 @@ Table ProgramTable(const std::vector<Program>& programs) {
 }
 
 std::string PlanCacheLine(const PlanCache& c) {
-  return fmt::format(
-      "Plans per input shape: {} kept (at most {} a stretch); found {}, made {}\n", c.plans,
-      c.limit, c.hits, c.misses);
+  return fmt::format("Plans per input shape: {} kept (at most {} a stretch); found {}, made {}\n",
+                     c.plans, c.limit, c.hits, c.misses);
 }
 
 std::string TensorLine(const Tensor& t) {

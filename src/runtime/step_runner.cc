@@ -178,7 +178,6 @@ Status StepRunner::Submit(const PlanStep& step, hal::Work work) {
   const hal::Timing t = (*fence)->timing();
   previous_ = *fence;
   end_ns_ = std::max(end_ns_, t.end_ns);
-  sum_ns_ += static_cast<double>(t.end_ns - t.start_ns);
   energy_known_ = energy_known_ && t.energy_pj.has_value();
   energy_pj_ += t.energy_pj.value_or(0);
   if (done_.size() == kMaxSteps) done_.erase(done_.begin(), done_.begin() + kMaxSteps / 2);

@@ -35,7 +35,6 @@ class StepRunner {
   };
   const std::vector<Done>& done() const { return done_; }
   std::int64_t end_ns() const { return end_ns_; }
-  double sum_ns() const { return sum_ns_; }
   double energy_pj() const { return energy_pj_; }
   bool energy_known() const { return energy_known_; }
   std::uint64_t copies() const { return copies_; }
@@ -61,7 +60,6 @@ class StepRunner {
   std::int64_t iterations_ = 0;        // of all loops together
   std::vector<Done> done_;
   std::int64_t end_ns_ = 0;
-  double sum_ns_ = 0;
   double energy_pj_ = 0;
   bool energy_known_ = true;
   std::uint64_t copies_ = 0;

@@ -188,7 +188,8 @@ Result<Outcome> Examine(const SourceOp& op) {
     if (at == std::end(kKinds) || op.domain == "ai.onnx.ml") continue;
     const bool number = op.op == "Pad" && name == "value";  // a number in opsets before 11
     ops::AttrKind kind = number ? ops::AttrKind::kFloat : at->kind;
-    // activation_alpha is a list of an LSTM and a number of FusedGemm: the operator's own word goes.
+    // activation_alpha is a list of an LSTM and a number of FusedGemm: the operator's own word
+    // goes.
     if (same != nullptr) {
       for (const ops::AttrDef& d : same->attrs) {
         if (d.name == name && !number) kind = d.kind;

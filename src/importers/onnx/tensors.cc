@@ -26,33 +26,13 @@ constexpr std::uint64_t kMaxSparseBytes =
 constexpr std::uint64_t kReadBelow =
     64;  // limits, scales and the like are read even from a model that is only looked at
 
-constexpr DType kDTypes[] = {DType::kUndefined,
-                             DType::kF32,
-                             DType::kU8,
-                             DType::kI8,
-                             DType::kU16,
-                             DType::kI16,
-                             DType::kI32,
-                             DType::kI64,
-                             DType::kString,
-                             DType::kBool,
-                             DType::kF16,
-                             DType::kF64,
-                             DType::kU32,
-                             DType::kU64,
-                             DType::kComplex64,
-                             DType::kComplex128,
-                             DType::kBF16,
-                             DType::kF8E4M3FN,
-                             DType::kF8E4M3FNUZ,
-                             DType::kF8E5M2,
-                             DType::kF8E5M2FNUZ,
-                             DType::kU4,
-                             DType::kI4,
-                             DType::kF4E2M1,
-                             DType::kF8E8M0,
-                             DType::kU2,
-                             DType::kI2};
+constexpr DType kDTypes[] = {
+    DType::kUndefined,  DType::kF32,  DType::kU8,       DType::kI8,         DType::kU16,
+    DType::kI16,        DType::kI32,  DType::kI64,      DType::kString,     DType::kBool,
+    DType::kF16,        DType::kF64,  DType::kU32,      DType::kU64,        DType::kComplex64,
+    DType::kComplex128, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2,
+    DType::kF8E5M2FNUZ, DType::kU4,   DType::kI4,       DType::kF4E2M1,     DType::kF8E8M0,
+    DType::kU2,         DType::kI2};
 
 Result<Value> Copied(DType dtype, const Dims& dims, const void* data) {
   NPUKIT_ASSIGN_OR_RETURN(Value v, Value::Allocate(dtype, dims));
