@@ -198,7 +198,7 @@ Result<CheckResult> Check(const ir::Graph& model, const target::Profile& profile
       return;
     }
     for (target::Verdict& v : *verdicts) {
-      v.segment = -1;
+      JudgeInBody(v);
       result.verdicts.push_back(std::move(v));
     }
   });

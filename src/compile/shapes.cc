@@ -22,15 +22,24 @@ std::string ExampleShape(const ir::ValueInfo& v) {
 }  // namespace
 
 std::string ShapeRemedy(const ir::Graph& g) {
+  constexpr int kShown = 32;  // every verdict of the graph carries the text
   std::string remedy;
+  int shown = 0;
   for (ir::ValueId id : g.inputs) {
     const ir::ValueInfo& v = g.value(id);
     if (v.type.is_static() || !v.type.is_tensor()) continue;
     if (!remedy.empty()) remedy += ' ';
+    if (++shown > kShown) return remedy + "... (and the other open inputs)";
     remedy += v.type.shape ? Cat("--shape ", ExampleShape(v))
                            : Cat("--shape ", Printable(v.name), "=...");
   }
   return remedy;
+}
+
+void JudgeInBody(target::Verdict& v) {
+  v.segment = -1;
+  if (v.code == "dynamic_shape")
+    v.remedy = "export the model so that what the loop or branch works on keeps its sizes";
 }
 
 Status RequireStatic(const ir::Graph& g) {

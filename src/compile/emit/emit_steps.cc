@@ -167,7 +167,7 @@ class StepEmitter {
     SlotMap slots(body.values.size(), kNoSlot);
     for (std::size_t i = 0; i < inputs.size(); ++i) slots[body.inputs[i]] = inputs[i];
     for (target::Verdict v : partition.verdicts) {
-      v.segment = -1;  // segments of bodies are numbered among their own
+      JudgeInBody(v);
       program_.verdicts.push_back(std::move(v));
     }
     return EmitBlock(body, partition, block, depth + 1, std::move(slots), results);
