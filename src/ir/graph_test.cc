@@ -175,6 +175,18 @@ TEST(RemoveDead, KeepsUnreadInputsBecauseTheyAreTheSignature) {
   EXPECT_TRUE(Verify(g).ok());
 }
 
+TEST(InferTypes, RefusesMoreElementsThanCanBeCounted) {
+  const auto g = ParseText(R"(graph "g" {
+  input %x : int4[9223372036854775807]
+  %a : int64[1] = shape(%x)
+  output %a
+}
+)");
+  ASSERT_FALSE(g.ok());
+  EXPECT_NE(g.status().message().find("too large to address"), std::string::npos)
+      << g.status().message();
+}
+
 TEST(EvaluateNode, RefusesForeignNodesByName) {
   Node n;
   n.foreign_op = "Frobnicate";

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ir/infer_control.h"
 #include "ir/node.h"
+#include "ops/evaluate.h"
 
 namespace npukit::ir {
 namespace {
@@ -48,13 +49,11 @@ std::vector<tensor::Value> KnownOutputs(const Graph& g, const Node& n,
       if (!IsSmall(*constants[i])) return {};
       work += static_cast<double>(constants[i]->count());
       inputs.push_back(*constants[i]);
-    } else if (n.op->loop == ops::LoopShape::kShape && g.value(n.inputs[i]).type.is_static()) {
-      // Only the dims are read, so there are no bytes behind it and the element type does not
-      // matter.
-      inputs.push_back(
-          tensor::Value::Borrow(tensor::DType::kU8, g.value(n.inputs[i]).type.dims(), nullptr));
     } else {
-      return {};
+      std::optional<tensor::Value> dims;
+      if (n.op->loop == ops::LoopShape::kShape) dims = ops::OnlyDims(g.value(n.inputs[i]).type);
+      if (!dims) return {};
+      inputs.push_back(std::move(*dims));
     }
   }
   const ops::OpCost cost = ops::Cost(*n.op, n.attrs, n.epilogue, g.InputTypes(n), g.OutputTypes(n));

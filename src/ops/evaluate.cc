@@ -38,4 +38,9 @@ Result<std::vector<tensor::Value>> EvaluateToValues(const OpDef& def, const Attr
   return memory.Take();
 }
 
+std::optional<tensor::Value> OnlyDims(const tensor::Type& t) {
+  if (!t.is_static() || !tensor::ElementCount(t.dims())) return std::nullopt;
+  return tensor::Value::Borrow(tensor::DType::kU8, t.dims(), nullptr);
+}
+
 }  // namespace npukit::ops

@@ -11,6 +11,7 @@
 #include "base/kept_bytes.h"
 #include "base/text.h"
 #include "ir/node.h"
+#include "ops/evaluate.h"
 #include "passes/list.h"
 #include "passes/rewrite.h"
 #include "passes/take_branches.h"
@@ -119,10 +120,11 @@ std::vector<tensor::Value> KnownInputs(const ir::Graph& g, const ir::Node& n) {
       inputs.emplace_back();
     } else if (const tensor::Value* v = g.constant(id)) {
       inputs.push_back(*v);
-    } else if (n.op->loop == ops::LoopShape::kShape && g.value(id).type.is_static()) {
-      inputs.push_back(tensor::Value::Borrow(tensor::DType::kU8, g.value(id).type.dims(), nullptr));
     } else {
-      return {};
+      std::optional<tensor::Value> dims;
+      if (n.op->loop == ops::LoopShape::kShape) dims = ops::OnlyDims(g.value(id).type);
+      if (!dims) return {};
+      inputs.push_back(std::move(*dims));
     }
   }
   return inputs;

@@ -4,6 +4,7 @@
 #include "importers/onnx/source_op.h"
 #include "ir/inline.h"
 #include "ir/node.h"
+#include "ops/evaluate.h"
 
 namespace npukit::importers::onnx {
 
@@ -96,9 +97,10 @@ Status Emitter::Append(ir::Node node) {
     values.push_back(v != nullptr ? *v : Value());
     if (id == ir::kNoValue || (v != nullptr && IsSmall(*v))) continue;
     // Of a value whose size is fixed, Shape and Size are known.
-    const bool sized = node.op->loop == ops::LoopShape::kShape && g_.value(id).type.is_static();
-    all_known = all_known && sized;
-    if (sized) values.back() = Value::Borrow(tensor::DType::kU8, g_.value(id).type.dims(), nullptr);
+    std::optional<Value> sized;
+    if (node.op->loop == ops::LoopShape::kShape) sized = ops::OnlyDims(g_.value(id).type);
+    all_known = all_known && sized.has_value();
+    if (sized) values.back() = std::move(*sized);
   }
   NPUKIT_RETURN_IF_ERROR(ir::InferNode(g_, node, constants));
   for (const ir::ValueId id : node.outputs) all_known = all_known && IsSmall(g_.value(id).type);

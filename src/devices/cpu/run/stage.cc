@@ -89,11 +89,12 @@ class Planner {
       } else if (v != nullptr) {
         if (v->count() > kMaxKnownElements) return;
         inputs.push_back(*v);
-      } else if (s.def->loop == ops::LoopShape::kShape) {
-        const Type& type = types_[static_cast<std::size_t>(t)];
-        inputs.push_back(Value::Borrow(tensor::DType::kU8, type.dims(), nullptr));
       } else {
-        return;
+        std::optional<Value> dims;
+        if (s.def->loop == ops::LoopShape::kShape)
+          dims = ops::OnlyDims(types_[static_cast<std::size_t>(t)]);
+        if (!dims) return;
+        inputs.push_back(std::move(*dims));
       }
     }
     auto results = ops::EvaluateToValues(*s.def, s.attrs, s.epilogue, inputs, s.outputs.size());
