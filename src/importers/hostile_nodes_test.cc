@@ -77,6 +77,21 @@ TEST(HostileNodes, WithoutTheirInputs) {
   EXPECT_GT(refused, 1000);
 }
 
+// A composite asks for the shape of an input whose elements cannot be counted (found by a fuzzer).
+TEST(HostileNodes, MoreElementsThanCanBeCounted) {
+  ModelBuilder b(17);
+  b.Input("x", "2,3,4,5,9223372036854775807").Input("w", "4,5").Input("bias", "4,5");
+  b.Node("LayerNormalization", {"x", "w", "bias"}, {"y", "mean", "deviation"});
+  b.Attr("axis", std::int64_t{-2});
+  for (const char* name : {"y", "mean", "deviation"}) b.Output(name);
+  const auto r = b.Import();
+  ASSERT_FALSE(r.ok());
+  EXPECT_NE(r.status().message().find("LayerNormalization"), std::string::npos)
+      << r.status().message();
+  EXPECT_NE(r.status().message().find("too large to address"), std::string::npos)
+      << r.status().message();
+}
+
 // Constants of the type that the file chose, where that is text.
 TEST(HostileNodes, TextWhereNumbersAreComputed) {
   struct Case {

@@ -147,6 +147,21 @@ TEST(Steps, AnOpenShapeIsPlannedOncePerDistinctShapeAndThePlansAreBounded) {
   ExpectSame(g, o, {Ramp({0, 4})});  // none at all is a shape too
 }
 
+// Every shape is known when compiling, but one follows from a computed list that is an output too,
+// so it stays in the graph: a package that only says the sizes could not be opened.
+TEST(Steps, AListThatIsAnOutputMayDecideASize) {
+  const ir::Graph g = Parse(R"(graph "list" {
+  input %x : fp32[2, 3]
+  const %one : fp32[1] = [1.5]
+  %s : int64[2] = shape(%x)
+  %y : fp32[2, 3] = expand(%one, %s)
+  output %s
+  output %y
+}
+)");
+  ExpectSame(g, Open(g), {Ramp({2, 3})});
+}
+
 TEST(Steps, NamedSizesMustAgreeAcrossInputs) {
   const ir::Graph g = Parse(R"(graph "names" {
   input %x : fp32[N, 2]
