@@ -13,12 +13,6 @@
 namespace npukit::runtime {
 namespace {
 
-bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-  const auto x = reinterpret_cast<std::uintptr_t>(a);
-  const auto y = reinterpret_cast<std::uintptr_t>(b);
-  return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
-}
-
 Result<std::size_t> FindName(const std::vector<format::ValueSpec>& specs, const std::string& name,
                              const char* what) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -55,25 +49,29 @@ Result<std::shared_ptr<const Plan>> Request::Impl::Choose() const {
                              ": use one of these shapes, or compile with --shape"));
 }
 
-Status Request::Impl::CheckOutputs(const Plan& p) const {
+Status Request::Impl::CheckOutputs(std::span<const tensor::Type> types) const {
+  std::vector<std::uint64_t> needed;
+  for (const tensor::Type& t : types) needed.push_back(t.is_static() ? t.bytes().value_or(0) : 0);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].data == nullptr) continue;
-    const std::uint64_t needed = p.slots()[p.output_slot(i)].bytes;
     const std::string name = Printable(head().outputs[i].name);
-    if (outputs[i].bytes < needed) {
-      return InvalidArgument(Cat("output '", name, "': expected at least ", needed, " bytes for ",
-                                 p.program().output_types[i].ToString(), ", found ",
-                                 outputs[i].bytes));
+    if (!types[i].is_static() || !types[i].bytes()) {
+      return Unsupported(Cat("output '", name, "' is ", types[i].ToString(),
+                             ", which fits no bound buffer: leave it unbound"));
+    }
+    if (outputs[i].bytes < needed[i]) {
+      return InvalidArgument(Cat("output '", name, "': expected at least ", needed[i],
+                                 " bytes for ", types[i].ToString(), ", found ", outputs[i].bytes));
     }
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (Overlap(outputs[i].data, needed, inputs[k].data, inputs[k].bytes)) {
+      if (Overlap(outputs[i].data, needed[i], inputs[k].data, inputs[k].bytes)) {
         return InvalidArgument(Cat("output '", name, "' is bound over input '",
                                    Printable(head().inputs[k].name),
                                    "': an input may still be read after an output is written"));
       }
     }
     for (std::size_t k = 0; k < i; ++k) {
-      if (Overlap(outputs[i].data, needed, outputs[k].data, p.slots()[p.output_slot(k)].bytes)) {
+      if (Overlap(outputs[i].data, needed[i], outputs[k].data, needed[k])) {
         return InvalidArgument(Cat("output '", name, "' is bound over output '",
                                    Printable(head().outputs[k].name), "'"));
       }
@@ -301,7 +299,7 @@ Status Request::Submit() {
   if (r.state == Impl::State::kBusy)
     return InvalidArgument("the request is running: wait before submitting it again");
   NPUKIT_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, r.Choose());
-  if (!plan->step_by_step()) NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(*plan));
+  if (!plan->step_by_step()) NPUKIT_RETURN_IF_ERROR(r.CheckOutputs(plan->program().output_types));
   if (r.plan != plan) r.own.clear();
   r.plan = std::move(plan);
   r.account = {};

@@ -5,12 +5,20 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/session_impl.h"
 #include "runtime/step_runner.h"
 
 namespace npukit::runtime {
+
+// Do two stretches of memory share a byte?
+inline bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a);
+  const auto y = reinterpret_cast<std::uintptr_t>(b);
+  return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+}
 
 struct BoundInput {
   bool bound = false;
@@ -50,7 +58,9 @@ struct Request::Impl {
   Result<std::shared_ptr<const Plan>> Choose() const;
   // The input of that name, if a program takes the type.
   Result<std::size_t> CheckInput(const std::string& name, const tensor::Type& found) const;
-  Status CheckOutputs(const Plan& p) const;
+  // Bound buffers hold what the run gives, and lie neither over inputs nor over each other.
+  // `types`: of all outputs.
+  Status CheckOutputs(std::span<const tensor::Type> types) const;
   Status PrepareMemory();
   Status PrepareInput(std::size_t slot, const BoundInput& bound);
   Status PrepareOutput(std::size_t slot, const BoundOutput& bound);
@@ -61,7 +71,6 @@ struct Request::Impl {
   Status SubmitStepByStep();
   Status FinishStepByStep();
   Status CopyOutValues();
-  Status CheckBoundOutputs() const;
   Status Finish();
   void FillAccount();
   void FillAccountOfSteps();

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/text.h"
 #include "runtime/request_impl.h"
 
 namespace npukit::runtime {
@@ -33,12 +32,6 @@ Status Request::Impl::SubmitStepByStep() {
 
 namespace {
 
-bool Overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-  const auto x = reinterpret_cast<std::uintptr_t>(a);
-  const auto y = reinterpret_cast<std::uintptr_t>(b);
-  return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
-}
-
 // Does the value, or an item of it, lie in memory that `range` covers?
 bool LiesIn(const tensor::Value& v, const tensor::Value& range) {
   if (v.is_tensor()) {
@@ -62,30 +55,10 @@ bool LiesInPartOf(const tensor::Value& v, const tensor::Value& range) {
 
 }  // namespace
 
-// Bound outputs must not lie over inputs or each other; sizes are known only now.
-Status Request::Impl::CheckBoundOutputs() const {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].data == nullptr) continue;
-    const std::uint64_t bytes = values[i].byte_size();
-    const std::string name = Printable(head().outputs[i].name);
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (Overlap(outputs[i].data, bytes, inputs[k].data, inputs[k].bytes)) {
-        return InvalidArgument(Cat("output '", name, "' is bound over input '",
-                                   Printable(head().inputs[k].name), "'"));
-      }
-    }
-    for (std::size_t k = 0; k < i; ++k) {
-      if (Overlap(outputs[i].data, bytes, outputs[k].data, values[k].byte_size())) {
-        return InvalidArgument(Cat("output '", name, "' is bound over output '",
-                                   Printable(head().outputs[k].name), "'"));
-      }
-    }
-  }
-  return OkStatus();
-}
-
 Status Request::Impl::CopyOutValues() {
-  NPUKIT_RETURN_IF_ERROR(CheckBoundOutputs());
+  std::vector<tensor::Type> types;
+  for (const tensor::Value& v : values) types.push_back(v.type());
+  NPUKIT_RETURN_IF_ERROR(CheckOutputs(types));
   // The caller may free or change the inputs as soon as the run is over: results that are views of
   // them get bytes of their own.
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -99,15 +72,6 @@ Status Request::Impl::CopyOutValues() {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].data == nullptr) continue;
     const tensor::Value& v = values[i];
-    const std::string name = Printable(head().outputs[i].name);
-    if (!v.is_tensor() || v.dtype() == tensor::DType::kString) {
-      return Unsupported(Cat("output '", name, "' is ", v.type().ToString(),
-                             ", which fits no bound buffer: leave it unbound"));
-    }
-    if (outputs[i].bytes < v.byte_size()) {
-      return InvalidArgument(Cat("output '", name, "': expected at least ", v.byte_size(),
-                                 " bytes for ", v.type().ToString(), ", found ", outputs[i].bytes));
-    }
     if (v.byte_size() > 0)
       std::memcpy(outputs[i].data, v.data(), static_cast<std::size_t>(v.byte_size()));
     CountCopy(v.byte_size());
