@@ -152,6 +152,9 @@ def norms():
     group("fp64", R(1, 4, 2, dtype=np.float64), 4, True, 0.01)
     y = run("GroupNormalization", [x := R(1, 4, 2, 2), s := R(4), b := R(4)], {"num_groups": 2}, opset=21)
     case("group_normalization", "opset21", ORT, [x, s, b], y, {"num_groups": 2})
+    x, s, b = np.linspace(-1, 2, 16, dtype=np.float32).reshape(1, 4, 2, 2), np.float32([1.5]), np.float32([0, 1, -1, 2])
+    y = run("GroupNormalization", [x, s, b], {"num_groups": 2}, opset=21)
+    case("group_normalization", "one_scale", ORT, [x, s, b], y, {"num_groups": 2})
     case("group_normalization", "groups", "by hand", [R(1, 3, 2), R(3), R(3)], attrs={"num_groups": 2},
          refused="x has 3 channels, not a multiple of num_groups 2")
 

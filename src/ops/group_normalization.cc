@@ -6,7 +6,9 @@ namespace {
 using namespace ops;
 using tensor::Value;
 
-// scale and bias have one number for each channel, or one for each group, as opset 18 had it.
+// scale and bias have one number for each channel, or one for each group, as opset 18 had it. One
+// for all is not in the standard's text, but its function body broadcasts it, and so does
+// onnxruntime.
 Status Infer(InferContext& c) {
   NPUKIT_RETURN_IF_ERROR(WantEpsilon(c));
   NPUKIT_RETURN_IF_ERROR(WantFloat(c, 0));
@@ -26,7 +28,8 @@ Status Infer(InferContext& c) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, i));
     const auto& s = c.inputs[i].shape;
     if (!s || (s->rank() == 1 && (SameDim(s->dims[0], channels).ok() ||
-                                  SameDim(s->dims[0], tensor::Dim::Of(groups)).ok()))) {
+                                  SameDim(s->dims[0], tensor::Dim::Of(groups)).ok() ||
+                                  s->dims[0].value == 1))) {
       continue;
     }
     return InvalidArgument(Cat("input ", i, " is ", c.inputs[i].ToString(),
@@ -47,7 +50,7 @@ Status Reference(EvalContext& c) {
   const std::int64_t n = per_group * plane;
   const double epsilon = c.attrs->Float("epsilon", 1e-5f);
   const auto of = [&](const Value& v, std::int64_t channel) {
-    return Load(v, v.count() == channels ? channel : channel / per_group);
+    return Load(v, v.count() == channels ? channel : v.count() == 1 ? 0 : channel / per_group);
   };
   for (std::int64_t at = 0; at < x.count(); at += n) {
     const Moments m = MomentsOf(x, at, n);
