@@ -57,6 +57,7 @@ Context::Context(const Options& options, std::string_view verb)
   kit_.open_device = [](const std::string& name, const hal::OpenOptions& o) {
     return devices::OpenDevice(name, o);
   };
+  kit_.measure_peaks = devices::MeasurePeaks;
   kit_.tool = report::ToolText();
   kit_.progress = [this](std::string_view what, int done, int total) {
     progress_.Set(what, done, total);

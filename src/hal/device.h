@@ -59,6 +59,17 @@ struct WeightView {
   std::span<const std::byte> bytes;
 };
 
+// A step of an executable as its device runs it, for profiles: a fused operator.
+struct StepInfo {
+  std::string op;           // with its epilogue: "conv2d+relu"
+  std::string name;         // of the node
+  const char* kernel = "";  // the loop that runs it: a literal; "reference" where there is none
+  double macs = 0;
+  std::string shape;  // of the first output
+  double vector_ops = 0;
+  double bytes = 0;  // inputs, weights and outputs, each once
+};
+
 // A loaded blob. Immutable: any number of Work may use it at once, each with scratch of its own.
 class Executable {
  public:
@@ -68,6 +79,9 @@ class Executable {
   virtual Result<std::vector<tensor::Type>> Prepare(std::span<const tensor::Type> inputs) = 0;
   virtual std::uint64_t memory_bytes() const = 0;   // held beside the mapped package
   virtual std::uint64_t scratch_bytes() const = 0;  // working memory one Work needs
+  virtual std::vector<StepInfo> steps() const {
+    return {};
+  }  // empty: not known, or not before it runs
 };
 using ExecutablePtr = std::shared_ptr<Executable>;
 
@@ -111,6 +125,9 @@ struct Work {
   std::int64_t deadline_ns = 0;  // 0: none
   Mode mode = Mode::kBalanced;
   const std::atomic<bool>* cancel = nullptr;  // looked at between steps; must outlive the fence
+  // For profiles: what each of executable->steps() took on this machine, written before the fence
+  // is done. Must outlive the fence. A device whose executables name no steps leaves it alone.
+  std::vector<std::int64_t>* step_ns = nullptr;
 };
 
 struct Telemetry {
@@ -149,12 +166,21 @@ struct OpenOptions {
   std::shared_ptr<ThreadPool> pool;  // shared by sessions
 };
 
+// What the machine a device runs on reaches, measured: the roofs its steps are held against.
+struct Peaks {
+  double gflops = 0;             // fused multiply-adds alone, two operations each
+  double read_gbytes_per_s = 0;  // of memory far larger than the caches
+  double copy_gbytes_per_s = 0;  // the same, bytes read plus bytes written
+};
+
 // One line of devices.inc on the run side. A device that is absent here gives kUnsupported with the
 // reason.
 struct DeviceDriver {
   std::string_view name;
   std::string_view device_class;
   Result<DevicePtr> (*open)(const OpenOptions& options);
+  // Takes some tenths of a second. Null: there is nothing to measure here.
+  Result<Peaks> (*measure_peaks)(const OpenOptions& options) = nullptr;
 };
 
 }  // namespace npukit::hal

@@ -4,10 +4,12 @@
 #include <thread>
 
 #include "base/text.h"
+#include "lab/alternate.h"
 #include "lab/bench_accounts.h"
 #include "lab/describe.h"
 #include "lab/prepared.h"
 #include "lab/process.h"
+#include "lab/roofline.h"
 #include "lab/verbs.h"
 
 namespace npukit::lab {
@@ -15,6 +17,8 @@ namespace {
 
 constexpr double kWarmUpMs = 200;
 constexpr int kMaxConcurrency = 256;
+constexpr double kProfileMs = 300;  // runs of --ops on the real clock
+constexpr int kProfileRuns = 5;     // at least
 
 // What the requests of a bench left behind.
 struct Samples {
@@ -25,9 +29,10 @@ struct Samples {
   double latency_ns = 0;
   std::uint64_t copies = 0, bytes_copied = 0;
 
-  void Add(const runtime::Account& a) {
-    latency_ms.push_back(a.latency_ns / 1e6);
-    wall_ms.push_back(a.wall_ns / 1e6);
+  void Add(const runtime::Account& a, double wall_run_ns) {
+    // What a user waits for on the real clock includes being woken up.
+    latency_ms.push_back((a.kind == target::Kind::kMeasured ? wall_run_ns : a.latency_ns) / 1e6);
+    wall_ms.push_back(wall_run_ns / 1e6);
     energy_known = energy_known && a.energy_pj.has_value();
     energy_pj += a.energy_pj.value_or(0);
     latency_ns += a.latency_ns;
@@ -51,16 +56,20 @@ struct Samples {
 
 struct Plan {
   double budget_ms;
-  std::uint64_t min_iterations;  // per request in flight
+  std::uint64_t min_iterations;                        // per request in flight
+  std::vector<const std::vector<BoundInput>*> inputs;  // sets that take turns
 };
 
-// Runs one request again and again until both the budget and the count are reached.
+// Runs one request again and again until both the budget and the count are reached. Timed is a run
+// from the user's memory to the user's memory; binding it is not.
 Status Repeat(Env& env, runtime::Request& request, const Plan& plan, Samples& samples) {
   const std::int64_t start = env.NowNs();
   std::uint64_t n = 0;
   do {
+    NPUKIT_RETURN_IF_ERROR(BindInputs(*plan.inputs[n % plan.inputs.size()], request));
+    const std::int64_t begin = env.NowNs();
     NPUKIT_RETURN_IF_ERROR(request.Run());
-    samples.Add(request.account());
+    samples.Add(request.account(), static_cast<double>(env.NowNs() - begin));
     ++n;
   } while (n < plan.min_iterations ||
            static_cast<double>(env.NowNs() - start) / 1e6 < plan.budget_ms);
@@ -74,8 +83,10 @@ Status RepeatTogether(Env& env, const Prepared& p, int concurrency, const Plan& 
   std::vector<std::thread> threads;
   const auto one = [&] {
     Samples own;
+    OutputMemory outputs;
     auto request = p.NewRequest();
-    Status s = request.ok() ? Repeat(env, **request, plan, own) : request.status();
+    Status s = request.ok() ? outputs.Bind(p, **request) : request.status();
+    if (s.ok()) s = Repeat(env, **request, plan, own);
     const std::lock_guard lock(mutex);
     samples.Add(own);
     if (!s.ok() && first_error.ok()) first_error = s;
@@ -130,6 +141,34 @@ Status FillModelled(const Kit& kit, const Prepared& p, std::uint32_t program,
   return OkStatus();
 }
 
+// Nothing where no device says what its steps take, or nobody measures its machine.
+Result<std::optional<report::Roofline>> StepsAndRoofs(const Kit& kit, const Prepared& p,
+                                                      const Plan& plan, runtime::Request& request) {
+  request.Profile(true);
+  StepTimes times;
+  const std::int64_t start = kit.env->NowNs();
+  int n = 0;
+  do {
+    NPUKIT_RETURN_IF_ERROR(
+        BindInputs(*plan.inputs[static_cast<std::size_t>(n) % plan.inputs.size()], request));
+    NPUKIT_RETURN_IF_ERROR(request.Run());
+    times.Add(request.account());
+    ++n;
+  } while (!times.steps().empty() &&
+           (n < kProfileRuns || static_cast<double>(kit.env->NowNs() - start) / 1e6 < kProfileMs));
+  request.Profile(false);
+  if (times.steps().empty()) return std::optional<report::Roofline>();
+  const format::Program& program = p.session->head().programs[request.account().program];
+  const auto segment = static_cast<std::size_t>(times.steps()[0].segment);
+  const format::ExecutableInfo& from =
+      program.executables[program.blocks[0].steps[segment].executable];
+  const auto peaks = kit.measure_peaks(
+      from.device, {.profile = p.model.profile, .pool = std::make_shared<ThreadPool>(p.threads)});
+  if (peaks.status().code() == Code::kUnsupported) return std::optional<report::Roofline>();
+  if (!peaks.ok()) return peaks.status();
+  return std::optional(MakeRoofline(*peaks, times.steps()));
+}
+
 }  // namespace
 
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,
@@ -143,19 +182,29 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   const format::Head& head = p.session->head();
   report::Bench r;
   r.idle_rss_bytes = report::Measured(static_cast<double>(ResidentBytes()), "B");
+  OutputMemory outputs;
   NPUKIT_ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Request> request, p.NewRequest());
+  NPUKIT_RETURN_IF_ERROR(outputs.Bind(p, *request));
   if (kit.progress) kit.progress("first inference", 0, 0);
-  NPUKIT_RETURN_IF_ERROR(request->Run());
+  Samples first;
+  Plan plan{0, 1, {&p.inputs}};
+  NPUKIT_RETURN_IF_ERROR(Repeat(env, *request, plan, first));
   r.kind = request->account().kind;
-  r.first_inference_ms = request->account().latency_ns / 1e6;
+  r.first_inference_ms = first.latency_ms[0];
   const bool real_clock = r.kind == target::Kind::kMeasured;
-  if (real_clock) {  // a modelled figure needs no warm-up
+  std::vector<BoundInput> other;
+  if (real_clock) {  // a modelled figure needs no warm-up, and no other input
     if (kit.progress) kit.progress("warming up", 0, 0);
+    NPUKIT_ASSIGN_OR_RETURN(other, OtherInputs(p.inputs, run.inputs.seed));
+    plan.inputs.push_back(&other);
+    plan.budget_ms = kWarmUpMs;
     Samples warm;
-    NPUKIT_RETURN_IF_ERROR(Repeat(env, *request, {kWarmUpMs, 1}, warm));
+    NPUKIT_RETURN_IF_ERROR(Repeat(env, *request, plan, warm));
   }
+  r.input_sets = static_cast<int>(plan.inputs.size());
   if (kit.progress) kit.progress("measuring", 0, 0);
-  Plan plan{real_clock ? bench.budget_ms : 0, bench.min_iterations};
+  plan.budget_ms = real_clock ? bench.budget_ms : 0;
+  plan.min_iterations = bench.min_iterations;
   if (plan.min_iterations == 0) plan.min_iterations = real_clock ? 5 : 2;
   Samples samples;
   const std::int64_t start = env.NowNs();
@@ -167,7 +216,7 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   const double elapsed_s = static_cast<double>(env.NowNs() - start) / 1e9;
 
   const auto n = static_cast<double>(samples.latency_ms.size());
-  const runtime::Account& account = request->account();
+  const runtime::Account account = request->account();
   r.model = options.path;
   r.model_sha256 = p.model.sha256;
   r.device = bench.device;
@@ -206,6 +255,14 @@ Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, co
   r.plan_cache = PlanCacheOf(account);
   if (options.strict_npu) r.off_npu = OffNpu(head.programs[account.program], options.allow);
   if (bench.steps) r.steps = Steps(account);
+  if (bench.steps && real_clock && kit.measure_peaks) {
+    if (kit.progress) kit.progress("measuring every step", 0, 0);
+    NPUKIT_ASSIGN_OR_RETURN(r.roofline, StepsAndRoofs(kit, p, plan, *request));
+  }
+  if (plan.inputs.size() > 1) {  // what is handed out is of the inputs that were given
+    NPUKIT_RETURN_IF_ERROR(BindInputs(p.inputs, *request));
+    NPUKIT_RETURN_IF_ERROR(request->Run());
+  }
   NPUKIT_ASSIGN_OR_RETURN(r.outputs, TakeOutputs(kit, p, *request, run.output_folder));
   return r;
 }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "lab/alternate.h"
 #include "lab/file_names.h"
 #include "lab/inputs.h"
 #include "lab/shapes.h"
@@ -34,6 +35,37 @@ TEST(RandomInput, DependsOnSeedAndNameAlone) {
     sum += f;
   }
   EXPECT_LT(std::abs(sum / 1000), 0.1);  // uniform: the mean of 1000 is within 0.1 but once in 10^7
+}
+
+TEST(OtherInputs, DifferOnlyWhereTheModelTakesAnyValue) {
+  std::vector<float> many(20);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
+  const auto floats = tensor::Value::FromVector(tensor::DType::kF32, {20}, many);
+  const auto few = tensor::Value::FromVector<float>(tensor::DType::kF32, {4}, {1, 1, 2, 2});
+  const auto ids = tensor::Value::FromVector<std::int64_t>(
+      tensor::DType::kI64, {2, 8}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+  const auto lengths =
+      tensor::Value::FromVector(tensor::DType::kI64, {20}, std::vector<std::int64_t>(20, 3));
+  const auto random = RandomInput("r", tensor::Type::Tensor(tensor::DType::kF32, {1, 32}), 7);
+  ASSERT_TRUE(random.ok());
+  const auto other = OtherInputs({{"f", floats, "f.npy"},
+                                  {"w", few, "w.npy"},
+                                  {"i", ids, "i.npy"},
+                                  {"l", lengths, "l.npy"},
+                                  {"r", *random, ""}},
+                                 7);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  // Rotated by half: value i is the given value i + 10 of 20, i + 8 of 16.
+  for (std::size_t i = 0; i < 20; ++i)
+    EXPECT_EQ((*other)[0].value.as<float>()[i], static_cast<float>((i + 10) % 20));
+  EXPECT_EQ((*other)[1].value.data(), few.data());
+  for (std::size_t i = 0; i < 16; ++i)
+    EXPECT_EQ((*other)[2].value.as<std::int64_t>()[i], static_cast<std::int64_t>((i + 8) % 16));
+  EXPECT_EQ((*other)[3].value.data(), lengths.data());
+  const auto next = RandomInput("r", random->type(), 8);
+  ASSERT_TRUE(next.ok());
+  for (std::size_t i = 0; i < 32; ++i)
+    EXPECT_EQ((*other)[4].value.as<float>()[i], next->as<float>()[i]);
 }
 
 TEST(ParseShapes, TheKthShapeOfEachInputBelongsToProgramK) {

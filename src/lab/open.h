@@ -22,6 +22,8 @@ struct Kit {
   Env* env = nullptr;
   compile::LoweringList lowerings;
   runtime::DeviceOpener open_device;
+  // What the machine of a device reaches, by the device's name. Empty, or kUnsupported: not known.
+  std::function<Result<hal::Peaks>(std::string_view device, const hal::OpenOptions&)> measure_peaks;
   std::string tool;  // "npukit 0.1.0 (1a2b3c4)": goes into packages
   std::function<void(std::string_view what, int done, int total)> progress;  // may be empty
   std::function<void(const std::string& line)> note;  // may be empty: warnings, to stderr

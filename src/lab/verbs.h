@@ -55,7 +55,8 @@ struct BenchOptions {
   double budget_ms = 1000;           // of what is reported
   std::uint64_t min_iterations = 0;  // 0: 5 on the real clock, 2 on a virtual one
   int concurrency = 1;
-  bool steps = false;  // --ops: every segment, and every task of a modelled run
+  bool steps =
+      false;  // --ops: every segment; every task of a modelled run, the CPU's of a measured
   bool spans = false;  // keep the timeline of a modelled run
 };
 Result<report::Bench> BenchModel(const Kit& kit, const ModelOptions& options, const RunOptions& run,

@@ -246,6 +246,7 @@ std::string ToJson(const Bench& r) {
   j["batch"] = r.batch;
   j["seed"] = r.seed;
   j["iterations"] = r.iterations;
+  j["input_sets"] = r.input_sets;
   j["concurrency"] = r.concurrency;
   j["kind"] = target::KindName(r.kind);
   j["latency_ms"] = LatencyJson(r.latency_ms);
@@ -278,6 +279,7 @@ std::string ToJson(const Bench& r) {
                           {"energy_mj", FigureJson(s.energy_mj, r.kind)}});
   }
   j["ops"] = OpsJson(r.ops);
+  j["roofline"] = r.roofline ? RooflineJson(*r.roofline) : Json(nullptr);
   j["outputs"] = TensorsJson(r.outputs);
   j["beats"] = nullptr;
   j["sustained"] = Json::array();

@@ -23,6 +23,8 @@ inline std::string Finish(const Json& j) {
   return j.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+Json RooflineJson(const Roofline& r);
+
 inline void AddTarget(Json& j, const Target& t) {
   j["target"] = t.name;
   j["set"] = t.set;

@@ -155,6 +155,39 @@ struct OpRow {
   double energy_mj = 0;
 };
 
+// What steps of a CPU reached on this machine, against its roofs. Measured. One multiply-add is two
+// operations, as are they in the peak; bytes are inputs, weights and outputs, each once, wherever
+// they came from: what lies in a cache may be over 1.
+struct RoofLine {
+  std::string name;  // of the node; of a sum the kernel's
+  std::string op;    // "conv2d+relu"; the next three are empty in a sum
+  std::string kernel;
+  std::string shape;  // of the first output
+  std::string roof;   // the nearer one: "compute", "memory"; "" when there is nothing to do
+  int segment = 0;
+  int steps = 1;  // of a sum: how many
+  double ms = 0;  // the fastest of the runs: what else the machine does only ever adds
+  double p50_ms = 0;
+  double share = 0;  // of all steps
+  double macs = 0;
+  double flops = 0;  // 2 macs and elementwise operations
+  double bytes = 0;
+  double bound_ms = 0;  // at the roof
+  double gflops() const { return ms > 0 ? flops / ms / 1e6 : 0; }
+  double gbytes_per_s() const { return ms > 0 ? bytes / ms / 1e6 : 0; }
+  double of_roof() const { return ms > 0 ? bound_ms / ms : 0; }
+  double above_ms() const { return ms - bound_ms; }  // what a perfect kernel would save
+};
+struct Roofline {
+  double peak_gflops = 0;
+  double read_gbytes_per_s = 0;  // of memory no cache holds
+  double copy_gbytes_per_s = 0;
+  std::uint64_t runs = 0;
+  std::vector<RoofLine> steps;    // in order of running
+  std::vector<RoofLine> kernels;  // sums, the longest first
+  RoofLine total;
+};
+
 struct Bench {
   std::string off_npu;  // under --strict-npu: what is off the NPU; "" when all is well
   std::string model;
@@ -170,6 +203,7 @@ struct Bench {
   std::int64_t batch = 1;
   std::uint64_t seed = 0;
   std::uint64_t iterations = 0;
+  int input_sets = 1;  // that take turns
   int concurrency = 1;
   target::Kind kind = target::Kind::kMeasured;
   Latency latency_ms;
@@ -192,6 +226,7 @@ struct Bench {
   format::ComputeUnits compute_units;
   std::vector<BenchStep> steps;           // --ops
   std::vector<OpRow> ops;                 // --ops, of a modelled run
+  std::optional<Roofline> roofline;       // --ops, of a measured run of known shapes
   std::vector<target::Span> spans;        // when asked for: the timeline; not in JSON
   std::vector<target::Verdict> verdicts;  // of the program that ran; not in JSON
   std::vector<Tensor> outputs;            // --output-dir

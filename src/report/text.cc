@@ -204,6 +204,7 @@ std::string ToText(const Bench& r) {
     out += steps.ToText("  ");
   }
   if (!r.ops.empty()) out += OpsText(r.ops);
+  if (r.roofline) out += RooflineText(*r.roofline);
   if (!r.void_reason.empty()) out += fmt::format("Not usable: {}\n", r.void_reason);
   return out + ComputeUnitsLine(r.compute_units) + "\n";
 }

@@ -17,5 +17,6 @@ std::string OperatorName(const target::Verdict& v);
 // A bar of '#', `width` characters for a share of 1; something for anything above nothing.
 std::string Bar(double share, int width);
 std::string OpsText(const std::vector<OpRow>& ops);  // the table of --ops
+std::string RooflineText(const Roofline& r);         // the same of a measured run
 
 }  // namespace npukit::report

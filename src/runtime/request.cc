@@ -196,6 +196,7 @@ Result<hal::FencePtr> Request::Impl::SubmitStep(const PlanStep& step,
   }
   if (previous != nullptr) work.waits.push_back(previous);
   work.cancel = &cancel;
+  if (profile) work.step_ns = &step_ns[fences.size()];
   return session->devices[step.device]->Submit(work);
 }
 
@@ -322,6 +323,7 @@ Status Request::Submit() {
         OkStatus(),
         {.start_ns = r.arrival_ns, .end_ns = r.arrival_ns, .kind = target::Kind::kModelled});
   }
+  r.step_ns.assign(r.profile ? r.plan->steps().size() : 0, {});
   for (const PlanStep& step : r.plan->steps()) {
     auto fence = r.SubmitStep(step, previous);
     if (!fence.ok()) {
@@ -345,6 +347,7 @@ Status Request::Wait() {
   return r.Finish();
 }
 
+void Request::Profile(bool on) { impl_->profile = on; }
 void Request::Cancel() { impl_->cancel.store(true); }
 
 Result<tensor::Value> Request::Output(const std::string& name) const {

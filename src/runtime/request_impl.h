@@ -93,6 +93,8 @@ struct Request::Impl {
   std::vector<SharedMemory> own;  // by slot: kept from run to run while the plan stays
   std::vector<CopyBack> copy_back;
   std::vector<hal::FencePtr> fences;  // one per step
+  bool profile = false;
+  std::vector<std::vector<std::int64_t>> step_ns;  // one per step, when `profile`
   std::int64_t submitted_ns = 0;
   std::int64_t arrival_ns = 0;         // by the program's clock
   std::vector<void*> results;          // by output

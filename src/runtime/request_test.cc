@@ -61,6 +61,34 @@ TEST(Request, RefusesAnOutputOverAnInput) {
   ASSERT_OK(r->Run());
 }
 
+TEST(Request, SaysWhatEveryPartTookWhileItIsProfiledAndNotElse) {
+  FakePackage package;
+  package.AddChain("NPU,CPU", 16, MixedChain());
+  Opener opener;
+  auto session = OpenSession(package, opener);
+  ASSERT_NE(session, nullptr);
+  auto r = *session->NewRequest();
+  const std::vector<float> x = Ramp(16);
+  ASSERT_OK(Bind(*r, x));
+  ASSERT_OK(r->Run());
+  for (const StepAccount& s : r->account().steps) EXPECT_TRUE(s.parts.empty());
+  r->Profile(true);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(r->Run());
+    ASSERT_EQ(r->account().steps.size(), 2u);
+    for (const StepAccount& s : r->account().steps) {
+      ASSERT_EQ(s.parts.size(), 1u) << s.device;  // the fake's one step
+      EXPECT_EQ(s.parts[0].info.name, "affine");
+      EXPECT_EQ(s.parts[0].info.macs, 16);
+    }
+    EXPECT_EQ(r->account().steps[0].parts[0].ns, 700);  // as MixedChain says
+    EXPECT_EQ(r->account().steps[1].parts[0].ns, 300);
+  }
+  r->Profile(false);
+  ASSERT_OK(r->Run());
+  for (const StepAccount& s : r->account().steps) EXPECT_TRUE(s.parts.empty());
+}
+
 TEST(Request, SubmitReturnsAtOnceAndBusyRequestsAreLeftAlone) {
   FakePackage package;
   package.AddChain("NPU,CPU", 16, MixedChain());

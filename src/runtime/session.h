@@ -51,6 +51,11 @@ struct StepAccount {
   std::int64_t end_ns = 0;
   target::Kind kind = target::Kind::kMeasured;
   std::optional<double> energy_pj;
+  struct Part {
+    hal::StepInfo info;
+    std::int64_t ns = 0;  // measured
+  };
+  std::vector<Part> parts;  // under Request::Profile, where the device says
 };
 
 struct Account {
@@ -85,8 +90,10 @@ class Request {
   Status BindInput(const std::string& name, tensor::Value value);
   Status BindOutput(const std::string& name, void* data,
                     std::uint64_t bytes);  // unbound outputs: the request's own memory
-  Status Submit();                         // returns at once; the request is busy until Wait
-  Status Wait();                           // the run's status
+  // From the next Submit on, accounts say what every part of a step took. For profiles: it costs.
+  void Profile(bool on);
+  Status Submit();  // returns at once; the request is busy until Wait
+  Status Wait();    // the run's status
   Status Run() {
     NPUKIT_RETURN_IF_ERROR(Submit());
     return Wait();

@@ -133,6 +133,34 @@ def test_run(t, model, package):
     t.check(same, "a model compiled in memory and its package compute the same from the same seed")
 
 
+def test_roofline(t, model):
+    words = ["bench", model, "-d", "CPU", "--threads", 1, "--shape", SHAPE, "--budget-ms", 1, "--ops"]
+    r = t.json(*words, env={"NPUKIT_CPU_TARGET": "scalar"})
+    t.equal(r["cpu_target"], "scalar", "NPUKIT_CPU_TARGET is obeyed and shown")
+    f = r["roofline"]
+    t.equal(f["kind"], "measured", "kind")
+    t.check(all(v > 0 for v in f["peak"].values()) and len(f["peak"]) == 3, f"peaks: {f['peak']}")
+    t.check(f["runs"] >= 5 and f["steps"] and f["kernels"], "steps, kernels and runs")
+    fields = {"name", "op", "kernel", "shape", "segment", "ms", "p50_ms", "share", "macs", "flops", "bytes", "gflops",
+              "gbytes_per_s", "roof", "bound_ms", "of_roof", "above_ms"}
+    memory = max(f["peak"]["read_gbytes_per_s"], f["peak"]["copy_gbytes_per_s"])
+    for s in f["steps"]:
+        t.equal(fields, set(s), "fields of a step")
+        compute_ms, memory_ms = s["flops"] / f["peak"]["gflops"] / 1e6, s["bytes"] / memory / 1e6
+        t.check(abs(s["bound_ms"] - max(compute_ms, memory_ms)) <= 1e-9 * s["bound_ms"], "the nearer roof")
+        t.check(0 < s["ms"] <= s["p50_ms"] and s["flops"] >= 2 * s["macs"], f"figures: {s}")
+        t.check(abs(s["gflops"] * s["ms"] * 1e6 - s["flops"]) <= 1e-9 * s["flops"], "GFLOP/s times time are operations")
+    # By hand: 32 channels of 64x64 results of 3x3 taps over 16, then over 32 channels.
+    macs = [s["macs"] for s in f["steps"] if s["op"].startswith("conv2d")]
+    t.equal(macs, [32 * 64 * 64 * 9 * 16, 32 * 64 * 64 * 9 * 32], "multiply-adds of the convolutions")
+    total = sum(s["ms"] for s in f["steps"])
+    t.check(abs(f["total"]["ms"] - total) < 1e-9 * total, "the total is the sum")
+    t.check(abs(sum(k["ms"] for k in f["kernels"]) - total) < 1e-9 * total, "kernels add up to it")
+    t.equal(sum(k["steps"] for k in f["kernels"]), len(f["steps"]), "every step belongs to a kernel")
+    said = t.run(*words).stdout
+    t.check("Roofs of this machine" in said and "Sums by kernel" in said, "text")
+
+
 def test_bench(t, model, package):
     fields = {"model", "model_sha256", "device", "target", "program", "cpu_target", "threads", "precision", "shapes", "batch",
               "seed", "iterations", "kind", "latency_ms", "first_inference_ms", "load_ms", "compile_ms", "throughput_per_s",
@@ -146,6 +174,14 @@ def test_bench(t, model, package):
     t.equal((r["kind"], r["threads"], r["batch"]), ("measured", 1, 1), "kind, threads, batch")
     t.check(r["iterations"] >= 5 and r["peak_rss_bytes"] >= r["idle_rss_bytes"] > 0, "iterations and memory")
     t.check(r["cpu_target"], "the kernels' target is named")
+    t.equal((r["input_sets"], r["roofline"]), (2, None), "two inputs take turns; no roofline unasked")
+    first = t.json("run", model, "-d", "CPU", "--shape", SHAPE, "--seed", 3, "--output-dir", t.path("first"))
+    t.check(first["outputs"], "run")
+    t.json("bench", model, "-d", "CPU", "--shape", SHAPE, "--seed", 3, "--budget-ms", 1, "--iterations", 2,
+           "--output-dir", t.path("turns"))
+    same = open(t.path("first", "out_y.npy"), "rb").read() == open(t.path("turns", "out_y.npy"), "rb").read()
+    t.check(same, "whichever input came last, outputs written are of the one that was asked for")
+    test_roofline(t, model)
 
     r = t.json("bench", package, "-d", "HETERO:NPU,CPU", "--ops", "--output-dir", t.path("bench"))
     t.equal(r["kind"], "modelled", "kind")

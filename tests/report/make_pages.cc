@@ -133,6 +133,27 @@ Bench SomeBench() {
              {"CPU avx2", 1, {0.05, "ms", target::Kind::kMeasured}, {}}};
   r.verdicts = Verdicts();
   FillRun(60, 300, &r.ops, &r.spans);  // 54000 spans: drawn by task
+  Roofline roofline;
+  roofline.peak_gflops = 100;
+  roofline.read_gbytes_per_s = 10;
+  roofline.copy_gbytes_per_s = 8;
+  roofline.runs = 5;
+  for (const std::string& name : HostileNames()) {
+    RoofLine l;
+    l.name = name;
+    l.op = "conv2d+relu";
+    l.kernel = roofline.steps.empty() ? "reference" : "gemm";
+    l.shape = "f32[1, 16, 4, 4]";
+    l.roof = "compute";
+    l.ms = 1.5;
+    l.bound_ms = 0.5;
+    l.flops = 5e7;
+    l.share = 0.2;
+    roofline.steps.push_back(l);
+  }
+  roofline.kernels = {{.name = "gemm", .roof = "compute", .steps = 4, .ms = 6, .bound_ms = 2},
+                      {.name = "view", .ms = 0.5}};
+  r.roofline = std::move(roofline);
   return r;
 }
 

@@ -25,19 +25,32 @@ std::span<const hal::DeviceDriver* const> Drivers() {
   return drivers;
 }
 
-Result<hal::DevicePtr> OpenDevice(std::string_view name, const hal::OpenOptions& options) {
+namespace {
+
+Result<const hal::DeviceDriver*> Find(std::string_view name) {
   std::vector<std::string> names;
   for (const hal::DeviceDriver* driver : Drivers()) {
-    if (driver->name != name) {
-      names.emplace_back(driver->name);
-      continue;
-    }
-    auto device = driver->open(options);
-    if (!device.ok()) return device.status().WithContext(Cat("device ", name));
-    return device;
+    if (driver->name == name) return driver;
+    names.emplace_back(driver->name);
   }
   return NotFound(
       Cat("no device '", Printable(name), "' in this build; there is: ", Join(names, ", ")));
+}
+
+}  // namespace
+
+Result<hal::DevicePtr> OpenDevice(std::string_view name, const hal::OpenOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const hal::DeviceDriver* driver, Find(name));
+  auto device = driver->open(options);
+  if (!device.ok()) return device.status().WithContext(Cat("device ", name));
+  return device;
+}
+
+Result<hal::Peaks> MeasurePeaks(std::string_view name, const hal::OpenOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const hal::DeviceDriver* driver, Find(name));
+  if (driver->measure_peaks == nullptr)
+    return Unsupported(Cat("device ", name, ": no machine to measure"));
+  return driver->measure_peaks(options);
 }
 
 }  // namespace npukit::devices

@@ -18,4 +18,7 @@ std::span<const hal::DeviceDriver* const> Drivers();
 // there are). kUnsupported: it is built in but absent on this machine (says why).
 Result<hal::DevicePtr> OpenDevice(std::string_view name, const hal::OpenOptions& options);
 
+// What that device's machine reaches. kUnsupported: the device has none to measure.
+Result<hal::Peaks> MeasurePeaks(std::string_view name, const hal::OpenOptions& options);
+
 }  // namespace npukit::devices

@@ -116,6 +116,13 @@ Page ToPage(const Bench& r) {
     page.Section("Operators", "Click a heading to sort; a bar in the timeline marks its row.");
     page.Add(OpsTable(r.ops, r.verdicts));
   }
+  if (r.roofline) {
+    page.Section("Roofline", "What the CPU's steps reached on this machine, the fastest of " +
+                                 CountText(static_cast<std::size_t>(r.roofline->runs), "run") +
+                                 ".");
+    page.Add(RooflineKernelsTable(*r.roofline));
+    page.Add(RooflineStepsTable(*r.roofline));
+  }
   if (!r.steps.empty()) {
     page.Section("Steps", "A step is a part of the program that one device runs in one go.");
     page.Add(StepsTable(r.steps));

@@ -25,6 +25,8 @@ inline constexpr char kTimelineId[] = "timeline";
 Timeline OpsTimeline(const std::vector<OpRow>& ops, const std::vector<target::Span>& spans,
                      double total_ms);
 Table OpsTable(const std::vector<OpRow>& ops, const std::vector<target::Verdict>& verdicts);
+Table RooflineStepsTable(const Roofline& r);
+Table RooflineKernelsTable(const Roofline& r);
 
 // A section of its own: every fact of the target; those in `decided` (keys) first.
 void AddFacts(const Target& target, const std::vector<target::Verdict>& verdicts, Page& page);

@@ -50,6 +50,12 @@ class FakeExecutable final : public hal::Executable {
   }
   std::uint64_t memory_bytes() const override { return sizeof blob; }
   std::uint64_t scratch_bytes() const override { return blob.scratch; }
+  std::vector<hal::StepInfo> steps() const override {
+    hal::StepInfo step;
+    step.name = "affine";
+    step.macs = blob.count;
+    return {step};
+  }
   const FakeBlob blob;
   const std::vector<hal::WeightView> weights;
 };
@@ -173,6 +179,7 @@ class FakeDevice final : public hal::Device {
       if (e.blob.use_weight != 0) v += reinterpret_cast<const float*>(e.weights[0].bytes.data())[i];
       y[i] = v;
     }
+    if (w.step_ns != nullptr) *w.step_ns = {e.blob.cost_ns};
   }
 
   const Options options_;

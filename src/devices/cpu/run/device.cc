@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "devices/cpu/run/driver.h"
 #include "devices/cpu/run/kernels/kernels.h"
+#include "devices/cpu/run/peaks.h"
 #include "devices/cpu/run/queue.h"
 #include "hal/host_memory.h"
 
@@ -108,6 +109,7 @@ class CpuDevice final : public hal::Device {
     }
     job.buffers.push_back(work.scratch.buffer);
     job.executable = std::move(exe);
+    job.step_ns = work.step_ns;
     return Push(std::move(job), work);
   }
 
@@ -194,7 +196,14 @@ Result<hal::DevicePtr> Open(const hal::OpenOptions& options) {
       std::make_shared<CpuDevice>(options, std::move(pool), *kernels, std::move(queue)));
 }
 
-constinit const hal::DeviceDriver kDriver = {.name = "cpu", .device_class = "CPU", .open = Open};
+Result<hal::Peaks> Peaks(const hal::OpenOptions& options) {
+  NPUKIT_ASSIGN_OR_RETURN(const Kernels* kernels, ChosenKernels());
+  ThreadPool one(1);
+  return MeasurePeaks(*kernels, options.pool ? *options.pool : one);
+}
+
+constinit const hal::DeviceDriver kDriver = {
+    .name = "cpu", .device_class = "CPU", .open = Open, .measure_peaks = Peaks};
 
 }  // namespace
 

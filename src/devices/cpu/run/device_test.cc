@@ -68,6 +68,32 @@ TEST(CpuDevice, RunsStepsThroughScratchIntoTheCallersMemory) {
   EXPECT_EQ(device->Sample().works, 1u);
 }
 
+TEST(CpuDevice, NamesItsStepsAndSaysWhatEachTookWhenAsked) {
+  const hal::DevicePtr device = OpenCpu();
+  Fixture f;
+  const hal::ExecutablePtr exe = *device->Load(Write(f.blob), f.weights);
+  const std::vector<hal::StepInfo> steps = exe->steps();
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].op, "add");
+  EXPECT_EQ(steps[0].name, "a");
+  EXPECT_EQ(steps[0].shape, "fp32[2, 3]");
+  EXPECT_EQ(steps[0].vector_ops, 6);
+  EXPECT_EQ(steps[0].bytes, 4 * (6 + 3 + 6));  // x, w and the sum, each once
+  EXPECT_EQ(steps[1].name, "b");
+  for (const hal::StepInfo& s : steps) EXPECT_STRNE(s.kernel, "");
+  std::vector<float> x(6, 1), y(6);
+  std::vector<std::int64_t> ns = {7, 7, 7, 7};  // of an earlier run
+  hal::Work work = MakeWork(*device, exe, x, y);
+  work.step_ns = &ns;
+  for (int i = 0; i < 2; ++i) {
+    const hal::FencePtr fence = *device->Submit(work);
+    ASSERT_TRUE(fence->Wait().ok());
+    ASSERT_EQ(ns.size(), 2u);
+    EXPECT_GE(ns[0], 0);
+    EXPECT_LE(ns[0] + ns[1], fence->timing().end_ns - fence->timing().start_ns);
+  }
+}
+
 TEST(CpuDevice, KeepsManyWorksOfOneExecutableApart) {
   const hal::DevicePtr device = OpenCpu();
   Fixture f;

@@ -141,8 +141,13 @@ Status CpuExecutable::AddStep(const Blob& blob, const BlobStep& step,
   const ops::OpCost cost = ops::Cost(*v.def, attrs, epilogue, input_types, output_types);
   std::string op(v.def->name);
   for (const ops::EpilogueStep& e : epilogue) op += Cat("+", e.op->name);
-  p.info = {std::move(op), step.name, p.call->kernel(), cost.macs,
-            output_types.empty() ? std::string() : output_types[0].ToString()};
+  p.info = {std::move(op),
+            step.name,
+            p.call->kernel(),
+            cost.macs,
+            output_types.empty() ? std::string() : output_types[0].ToString(),
+            cost.vector_ops,
+            cost.bytes};
   estimate_ += Roofline({cost.macs, cost.vector_ops, cost.bytes}, profile);
   memory_bytes_ += p.call->memory_bytes();
   calls_.push_back(std::move(p));
@@ -199,8 +204,8 @@ Result<std::vector<Type>> CpuExecutable::Prepare(std::span<const Type> inputs) {
   return output_types_;
 }
 
-std::vector<CpuExecutable::StepInfo> CpuExecutable::steps() const {
-  std::vector<StepInfo> out;
+std::vector<hal::StepInfo> CpuExecutable::steps() const {
+  std::vector<hal::StepInfo> out;
   for (const Prepared& p : calls_) out.push_back(p.info);
   return out;
 }

@@ -42,14 +42,7 @@ class CpuExecutable final : public hal::Executable {
   const std::vector<tensor::Type>& output_types() const { return output_types_; }
   const target::Estimate& estimate() const { return estimate_; }
 
-  struct StepInfo {
-    std::string op;  // with its epilogue: "conv2d+relu"
-    std::string name;
-    const char* kernel;
-    double macs;
-    std::string shape;  // of the first output
-  };
-  std::vector<StepInfo> steps() const;
+  std::vector<hal::StepInfo> steps() const override;
 
   // Runs all calls in order; looks at `cancel` between them. `after` (may be null) is told each
   // finished step: for profiles.
@@ -63,7 +56,7 @@ class CpuExecutable final : public hal::Executable {
 
   struct Prepared {
     std::unique_ptr<Call> call;
-    StepInfo info;
+    hal::StepInfo info;
   };
   std::vector<Prepared> calls_;
   std::vector<tensor::Value> kept_;

@@ -107,8 +107,7 @@ void Queue::Do(Job& job) {
   if (status.ok() && job.flow != nullptr) {
     status = DoFlow(job, &e);
   } else if (status.ok()) {
-    const Frame frame{job.bases.data(), pool_.get()};
-    status = job.executable->Run(frame, job.cancel, nullptr);
+    status = DoSteps(job);
     e = job.executable->estimate();
   }
   const std::int64_t end = RealEnv().NowNs();
@@ -131,6 +130,20 @@ void Queue::Do(Job& job) {
   const std::shared_ptr<hal::SignalFence> fence = std::move(job.fence);
   job = Job();
   fence->Signal(std::move(status), t);
+}
+
+Status Queue::DoSteps(const Job& job) {
+  const Frame frame{job.bases.data(), pool_.get()};
+  if (job.step_ns == nullptr) return job.executable->Run(frame, job.cancel, nullptr);
+  job.step_ns->clear();
+  job.step_ns->reserve(job.executable->steps().size());
+  std::int64_t last = RealEnv().NowNs();
+  const std::function<void(std::size_t)> after = [&](std::size_t) {
+    const std::int64_t now = RealEnv().NowNs();
+    job.step_ns->push_back(now - last);
+    last = now;
+  };
+  return job.executable->Run(frame, job.cancel, &after);
 }
 
 Status Queue::DoFlow(Job& job, target::Estimate* estimate) {

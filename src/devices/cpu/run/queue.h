@@ -28,6 +28,7 @@ struct Job {
   std::vector<std::uintptr_t> bases;
   const std::atomic<bool>* cancel = nullptr;
   std::int64_t deadline_ns = 0;
+  std::vector<std::int64_t>* step_ns = nullptr;
   std::shared_ptr<hal::SignalFence> fence;
 };
 
@@ -44,6 +45,7 @@ class Queue {
       : pool_(std::move(pool)), virtual_clock_(virtual_clock) {}
   void Loop();
   void Do(Job& job);
+  Status DoSteps(const Job& job);
   Status DoFlow(Job& job, target::Estimate* estimate);
 
   std::shared_ptr<ThreadPool> pool_;

@@ -166,6 +166,10 @@ struct Kernels {
   // out[c][r] = in[r][c]
   void (*transpose)(const float* in, std::int64_t rows, std::int64_t cols, std::int64_t in_stride,
                     float* out, std::int64_t out_stride) = nullptr;
+  // What the machine reaches. `fma`: `rounds` times `fma_flops` operations on registers alone.
+  void (*fma)(std::int64_t rounds, float* out) = nullptr;
+  std::int64_t fma_flops = 0;
+  void (*copy)(const float* in, float* out, std::int64_t n) = nullptr;
 };
 
 // Those this build has and this machine runs, best first; never empty.
@@ -181,5 +185,6 @@ void FillDepthwise(Kernels* k);
 void FillElementwise(Kernels* k);
 void FillReduce(Kernels* k);
 void FillMove(Kernels* k);
+void FillPeaks(Kernels* k);
 
 }  // namespace npukit::devices::cpu

@@ -17,6 +17,7 @@ Kernels MakeKernels(Target t) {
   FillElementwise(&k);
   FillReduce(&k);
   FillMove(&k);
+  FillPeaks(&k);
   return k;
 }
 
