@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/big_pages.h"
 #include "base/text.h"
 
 namespace npukit::hal {
@@ -42,7 +43,8 @@ Result<BufferPtr> AllocateHost(const BufferSpec& spec) {
     return InvalidArgument(
         Cat("buffer alignment: expected a power of two, found ", spec.alignment));
   }
-  const std::uint64_t alignment = std::max<std::uint64_t>(spec.alignment, 64);
+  const bool big = spec.size_bytes >= kBigPageBytes;
+  const std::uint64_t alignment = std::max<std::uint64_t>(spec.alignment, big ? kBigPageBytes : 64);
   const Status no_memory(Code::kOutOfMemory,
                          Cat("no memory for a buffer of ", spec.size_bytes, " bytes"));
   std::uint64_t rounded = 0;
@@ -53,6 +55,7 @@ Result<BufferPtr> AllocateHost(const BufferSpec& spec) {
   }
   void* p = std::aligned_alloc(alignment, rounded & ~(alignment - 1));
   if (p == nullptr) return no_memory;
+  if (big) WishBigPages(p, spec.size_bytes);
   return BufferPtr(std::make_shared<HostBuffer>(static_cast<std::byte*>(p), spec.size_bytes, true));
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/big_pages.h"
 #include "hal/signal_fence.h"
 
 namespace npukit::hal {
@@ -24,6 +25,18 @@ TEST(HostMemory, AllocatesAlignedAndOfTheSizeAsked) {
   EXPECT_EQ(AllocateHost({64, 48}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(AllocateHost({std::numeric_limits<std::uint64_t>::max(), 64}).status().code(),
             Code::kOutOfMemory);
+}
+
+TEST(HostMemory, LargeBuffersBeginAtABigPageAndAreAllThere) {
+  const std::uint64_t size = 3 * kBigPageBytes + 17;  // the last big page is not whole
+  const auto b = AllocateHost({size, 64});
+  ASSERT_TRUE(b.ok());
+  EXPECT_EQ((*b)->size_bytes(), size);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*b)->host()) % kBigPageBytes, 0u);
+  for (std::uint64_t i = 0; i < size; i += 4096) (*b)->host()[i] = std::byte{1};
+  (*b)->host()[size - 1] = std::byte{2};
+  for (std::uint64_t i = 0; i < size; i += 4096) ASSERT_EQ((*b)->host()[i], std::byte{1}) << i;
+  EXPECT_EQ((*b)->host()[size - 1], std::byte{2});
 }
 
 TEST(HostMemory, ImportsWithoutCopying) {
