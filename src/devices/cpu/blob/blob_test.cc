@@ -56,7 +56,50 @@ TEST(PackedWeights, UnpackToWhatTheyWere) {
   }
 }
 
+// A filter of its middle tap alone, worked out by hand: along one side F(2) gives 0, 1/2, -1/2, 0
+// and F(4) 0, p / (2 p^2 (p^2 - q^2)) for p = 3/4, q = 3/2 and the other way round.
+TEST(PackedWeights, HoldAMatrixForEachPointOfWinogradsFilters) {
+  const double sides[2][6] = {{0, 0.5, -0.5, 0},
+                              {0, -32.0 / 81, 32.0 / 81, 16.0 / 81, -16.0 / 81, 0}};
+  const Dims dims = {18, 2, 3, 3};
+  std::vector<float> w(18 * 2 * 9, 0);
+  w[(17 * 2 + 1) * 9 + 4] = 3;
+  for (const int m : {2, 4}) {
+    const auto spec = SpecFor(m == 2 ? Layout::kWinograd2 : Layout::kWinograd4, dims, 1);
+    ASSERT_TRUE(spec.has_value());
+    const int side = m + 2;
+    ASSERT_EQ(spec->floats(), side * side * 2 * 2 * 16);
+    std::vector<float> packed(static_cast<std::size_t>(spec->floats()), -1);
+    PackPanels(*spec, w.data(), packed.data());
+    const double* u = sides[m == 2 ? 0 : 1];
+    for (int p = 0; p < side * side; ++p) {
+      // Panel 1, point p, c 1, lane 1; its neighbours are padding and another filter.
+      const float* at = packed.data() + ((side * side + p) * 2 + 1) * 16 + 1;
+      EXPECT_FLOAT_EQ(*at, static_cast<float>(3 * u[p / side] * u[p % side])) << m << " " << p;
+      EXPECT_EQ(at[1], 0);
+      EXPECT_EQ(at[-1], 0);
+    }
+  }
+}
+
+TEST(PackedWeights, UnpackFromWinogradsPointsWithinRounding) {
+  const Dims dims = {19, 3, 3, 3};
+  std::vector<float> w(19 * 3 * 9);
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 37 % 101) / 50.0f - 1;
+  for (const Layout layout : {Layout::kWinograd2, Layout::kWinograd4}) {
+    const auto spec = SpecFor(layout, dims, 1);
+    ASSERT_TRUE(spec.has_value());
+    std::vector<float> packed(static_cast<std::size_t>(spec->floats())), back(w.size(), -9);
+    PackPanels(*spec, w.data(), packed.data());
+    UnpackPanels(*spec, packed.data(), back.data());
+    for (std::size_t i = 0; i < w.size(); ++i) EXPECT_NEAR(back[i], w[i], 5e-7) << i;
+  }
+}
+
 TEST(PackedWeights, RefuseDimsThatDoNotSuit) {
+  EXPECT_FALSE(SpecFor(Layout::kWinograd4, {6, 5, 3, 2}, 1));
+  EXPECT_FALSE(SpecFor(Layout::kWinograd2, {6, 5, 3, 3}, 2));
+  EXPECT_FALSE(SpecFor(Layout::kWinograd2, {6, 5, 9}, 1));
   EXPECT_FALSE(SpecFor(Layout::kConv, {6, 5, 3}, 1));
   EXPECT_FALSE(SpecFor(Layout::kConv, {6, 5, 3, 3}, 4));
   EXPECT_FALSE(SpecFor(Layout::kConv, {0, 5, 3, 3}, 1));

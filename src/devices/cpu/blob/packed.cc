@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "devices/cpu/blob/winograd.h"
+
 namespace npukit::devices::cpu {
 
 const char* LayoutName(Layout l) {
@@ -20,6 +22,10 @@ const char* LayoutName(Layout l) {
       return "f32_pad16";
     case Layout::kDeconvRow:
       return "f32_n16k_deconv_row";
+    case Layout::kWinograd2:
+      return "f32_n16k_winograd2";
+    case Layout::kWinograd4:
+      return "f32_n16k_winograd4";
   }
   return "unknown";
 }
@@ -76,6 +82,14 @@ std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::i
       s.n_inner = dims[1];
       s.n_outer_stride = 1;
       break;
+    case Layout::kWinograd2:
+    case Layout::kWinograd4: {
+      if (dims.size() != 4 || dims[2] != 3 || dims[3] != 3 || groups != 1) return std::nullopt;
+      const int m = layout == Layout::kWinograd2 ? 2 : 4;
+      s = {.groups = 1, .n = dims[0], .taps = WinogradSide(m) * WinogradSide(m), .c = dims[1]};
+      s.winograd = m;
+      break;
+    }
   }
   if (layout == Layout::kConv || layout == Layout::kDeconv || layout == Layout::kDepthwise)
     s.tap_stride = 1;
@@ -102,14 +116,39 @@ void ForEach(const PanelSpec& s, const F& f) {
   }
 }
 
+// Calls f(source index of a filter's first tap, packed index of its first point) for every filter.
+template <class F>
+void ForEachFilter(const PanelSpec& s, const F& f) {
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    for (std::int64_t c = 0; c < s.c; ++c)
+      f((n * s.c + c) * 9, n / kPanel * s.panel_floats() + c * kPanel + n % kPanel);
+  }
+}
+
 }  // namespace
 
 void PackPanels(const PanelSpec& spec, const float* src, float* dst) {
   std::fill_n(dst, spec.floats(), 0.0f);
+  if (spec.winograd != 0) {
+    ForEachFilter(spec, [&](std::int64_t raw, std::int64_t packed) {
+      float points[kMaxWinogradPoints];
+      FilterToPoints(spec.winograd, src + raw, points);
+      for (std::int64_t p = 0; p < spec.taps; ++p) dst[packed + p * spec.c * kPanel] = points[p];
+    });
+    return;
+  }
   ForEach(spec, [&](std::int64_t raw, std::int64_t packed) { dst[packed] = src[raw]; });
 }
 
 void UnpackPanels(const PanelSpec& spec, const float* src, float* dst) {
+  if (spec.winograd != 0) {
+    ForEachFilter(spec, [&](std::int64_t raw, std::int64_t packed) {
+      float points[kMaxWinogradPoints];
+      for (std::int64_t p = 0; p < spec.taps; ++p) points[p] = src[packed + p * spec.c * kPanel];
+      PointsToFilter(spec.winograd, points, dst + raw);
+    });
+    return;
+  }
   ForEach(spec, [&](std::int64_t raw, std::int64_t packed) { dst[raw] = src[packed]; });
 }
 

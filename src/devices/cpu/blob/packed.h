@@ -6,6 +6,8 @@
 // rows of 16 floats, K running over taps (kh, kw) and then input channels. Channels are padded to
 // 16 with zeros, K is not padded.
 //   [group][ceil(n / 16)][tap][c][16]
+// The layouts for Winograd hold what is derived from a 3x3 weight (winograd.h), in the same panels:
+// its points take the place of its taps, so there are 4 (F(4)) and 1.78 (F(2)) times the bytes.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,10 @@ enum class Layout : std::uint8_t {
   kDeconvRow =
       6,  // w [I, O, kh, kw] of a transposed convolution whose pixels do not overlap: a matrix per
           // kernel row, its columns the kw output pixels of an input pixel, O channels each
+  kWinograd2 = 7,  // w [O, I, 3, 3], one group: 16 points
+  kWinograd4 = 8,  // the same: 36 points
 };
-inline constexpr int kLayoutCount = 7;
+inline constexpr int kLayoutCount = 9;
 
 // A name for packages and reports: "raw", "f32_n16k", ...
 const char* LayoutName(Layout l);
@@ -40,6 +44,7 @@ struct PanelSpec {
   std::int64_t groups = 1, n = 0, taps = 1, c = 1;
   std::int64_t group_stride = 0, n_stride = 0, tap_stride = 0, c_stride = 0;
   std::int64_t n_inner = 0, n_outer_stride = 0;
+  int winograd = 0;  // 2 or 4: taps are points of F(2) or F(4), and the strides are of no use
   std::int64_t n_at(std::int64_t i) const {
     return n_inner == 0 ? i * n_stride : i / n_inner * n_outer_stride + i % n_inner * n_stride;
   }
@@ -56,7 +61,7 @@ std::optional<PanelSpec> SpecFor(Layout layout, const tensor::Dims& dims, std::i
 
 // dst: spec.floats() floats, padding included. src: as SpecFor's dims say.
 void PackPanels(const PanelSpec& spec, const float* src, float* dst);
-// The inverse; padding is dropped.
+// The inverse; padding is dropped. Exact, but for Winograd's (PointsToFilter).
 void UnpackPanels(const PanelSpec& spec, const float* src, float* dst);
 
 }  // namespace npukit::devices::cpu

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/hash.h"
@@ -131,6 +132,45 @@ TEST(CpuLowering, PacksWeightsOfNhwcConvolutionsOnce) {
   std::memcpy(&second_panel, l.weights[0].kept.bytes.data() + 17 * 16 * 4, 4);
   EXPECT_EQ(second_panel, 273);
   EXPECT_EQ(blob.tensors[static_cast<std::size_t>(blob.steps[1].inputs[1])].layout, Layout::kConv);
+}
+
+TEST(CpuLowering, ChoosesWinogradForConvolutionsThatAreWorthIt) {
+  const auto layout = [](Dims x, Dims w, ops::Attrs attrs = {}, float tap = 1) {
+    ir::Graph g;
+    attrs.Set("layout", std::string("NHWC"));
+    if (w[2] == 3) attrs.Set("pads", ops::Ints{1, 1, 1, 1});
+    const std::int64_t channels = w[1];
+    Value v = Ramp(std::move(w));
+    v.as_mutable<float>()[3] = tap;
+    const auto weight = g.AddConstant("w", std::move(v));
+    EXPECT_EQ(x[3], channels * attrs.Int("group", 1));
+    g.outputs = {Add(g, op::conv2d, {Input(g, std::move(x)), weight}, "a", attrs)};
+    compile::Lowered l;
+    LowerAndRead(g, &l);
+    // Four, and 1.78 times the weight's bytes: they are there to be seen in the package.
+    const double bytes = static_cast<double>(l.weights[0].kept.bytes.size());
+    const double raw = static_cast<double>(g.constant(weight)->byte_size());
+    EXPECT_DOUBLE_EQ(bytes / raw, l.weights[0].layout == "f32_n16k_winograd4"   ? 4
+                                  : l.weights[0].layout == "f32_n16k_winograd2" ? 16.0 / 9
+                                                                                : 1);
+    return l.weights[0].layout;
+  };
+  ops::Attrs stride, group;
+  stride.Set("strides", ops::Ints{2, 2});
+  group.Set("group", std::int64_t{2});
+  EXPECT_EQ(layout({1, 56, 56, 32}, {32, 32, 3, 3}), "f32_n16k_winograd4");
+  EXPECT_EQ(layout({1, 16, 16, 16}, {16, 16, 3, 3}), "f32_n16k_winograd4");
+  EXPECT_EQ(layout({4, 7, 7, 16}, {16, 16, 3, 3}), "f32_n16k_winograd4");  // tiles of all images
+  EXPECT_EQ(layout({1, 14, 14, 16}, {16, 16, 3, 3}), "f32_n16k_winograd2");
+  EXPECT_EQ(layout({1, 7, 7, 16}, {16, 16, 3, 3}), "f32_n16k_winograd2");
+  EXPECT_EQ(layout({1, 2, 2, 16}, {16, 16, 3, 3}), "f32_n16k");    // too few tiles
+  EXPECT_EQ(layout({1, 56, 56, 3}, {16, 3, 3, 3}), "f32_n16k");    // too few channels
+  EXPECT_EQ(layout({1, 56, 56, 16}, {16, 16, 1, 1}), "f32_n16k");  // no 3x3
+  EXPECT_EQ(layout({1, 56, 56, 16}, {16, 16, 3, 3}, stride), "f32_n16k");
+  EXPECT_EQ(layout({1, 56, 56, 32}, {32, 16, 3, 3}, group), "f32_n16k");
+  EXPECT_EQ(layout({1, 56, 56, 16}, {16, 16, 3, 3}, {}, INFINITY), "f32_n16k");
+  EXPECT_EQ(layout({1, 56, 56, 16}, {16, 16, 3, 3}, {}, NAN), "f32_n16k");
+  EXPECT_EQ(layout({1, 56, 56, 16}, {16, 16, 3, 3}, {}, 1e30f), "f32_n16k");
 }
 
 TEST(CpuLowering, LeavesNchwWeightsAsTheReferenceReadsThem) {

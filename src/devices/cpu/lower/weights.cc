@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "devices/cpu/lower/winograd.h"
 #include "tensor/strings.h"
 
 namespace npukit::devices::cpu {
@@ -43,7 +44,7 @@ Form FormOf(const ir::Graph& g, const ir::Node& n, std::size_t i) {
     const auto groups = static_cast<std::uint32_t>(group);
     if (!deconv && group > 1 && SpecFor(Layout::kDepthwise, dims, group))
       return {Layout::kDepthwise, groups};
-    const Layout layout = !deconv                            ? Layout::kConv
+    const Layout layout = !deconv ? ConvLayout(g, n, *g.constant(n.inputs[i]))
                           : IsPixelwiseDeconv(n.attrs, dims) ? Layout::kDeconvRow
                                                              : Layout::kDeconv;
     return SpecFor(layout, dims, group) ? Form{layout, groups} : Form{};

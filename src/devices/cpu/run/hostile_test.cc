@@ -62,7 +62,7 @@ struct Network {
   }
 
   Network() {
-    floats.reserve(16);
+    floats.reserve(20);
     const auto nhwc = std::pair<std::string, BlobAttrValue>("layout", std::string("NHWC"));
     const auto ints_attr = [](const char* name, std::vector<std::int64_t> v) {
       return std::pair<std::string, BlobAttrValue>(name, std::move(v));
@@ -75,6 +75,11 @@ struct Network {
     blob.steps.back().epilogue = {{.op = "add", .attrs = {}, .operand = 3, .swapped = false},
                                   {.op = "swish", .attrs = {}}};
     blob.steps.back().inputs.push_back(static_cast<std::int32_t>(Weight({20}, Layout::kRaw)));
+    x = Step("conv2d",
+             {x, Weight({20, 20, 3, 3}, Layout::kWinograd4), Weight({20}, Layout::kPad16)},
+             {1, 6, 7, 20}, {nhwc, ints_attr("pads", {1, 1, 1, 1})});
+    x = Step("conv2d", {x, Weight({20, 20, 3, 3}, Layout::kWinograd2)}, {1, 6, 7, 20},
+             {nhwc, ints_attr("pads", {1, 1, 1, 1})});
     x = Step("conv2d", {x, Weight({20, 1, 3, 3}, Layout::kDepthwise, 20)}, {1, 6, 7, 20},
              {ints_attr("pads", {1, 1, 1, 1}), {"group", std::int64_t{20}}, nhwc});
     x = Step("max_pool2d", {x}, {1, 3, 3, 20},
@@ -174,6 +179,36 @@ TEST(HostileBlob, EveryTensorWithOtherDimsIsRefusedOrStaysInside) {
       }
     }
   }
+}
+
+TEST(HostileBlob, WinogradWeightsThatAreTooShortOrOfAnotherConvolutionAreRefused) {
+  const Network n;
+  ThreadPool pool(1);
+  std::size_t seen = 0;
+  for (std::size_t t = 0; t < n.blob.tensors.size(); ++t) {
+    const BlobTensor& good = n.blob.tensors[t];
+    if (good.layout != Layout::kWinograd2 && good.layout != Layout::kWinograd4) continue;
+    ++seen;
+    Network bad;
+    bad.weights[good.index].bytes =
+        bad.weights[good.index].bytes.first(bad.weights[good.index].bytes.size() - 4);
+    Status s = LoadAndRun(Write(bad.blob), bad, pool);
+    EXPECT_EQ(s.code(), Code::kDataCorrupt);
+    EXPECT_NE(s.message().find("bytes, found"), std::string::npos) << s.message();
+    const auto refused = [&](Dims dims, std::uint32_t groups) {
+      Blob blob = n.blob;
+      blob.tensors[t].dims = std::move(dims);
+      blob.tensors[t].groups = groups;
+      s = LoadAndRun(Write(blob), n, pool);
+      EXPECT_EQ(s.code(), Code::kDataCorrupt);
+      EXPECT_NE(s.message().find("dims do not suit layout"), std::string::npos) << s.message();
+    };
+    refused({20, 20, 1, 1}, 1);
+    refused({20, 20, 5, 3}, 1);
+    refused({20, 20, 9}, 1);
+    refused({20, 20, 3, 3}, 2);
+  }
+  EXPECT_EQ(seen, 2u);
 }
 
 }  // namespace

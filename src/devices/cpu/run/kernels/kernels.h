@@ -59,6 +59,32 @@ struct DepthwiseTile {
   float* out = nullptr;  // pixels * channels, dense
 };
 
+// --- Winograd's transforms (blob/winograd.h), NHWC: a row of tiles next to each other
+// -------------------------------------------------------------------
+struct WinogradIn {  // (m + 2)^2 pixels of each tile to points, zeros outside the image
+  int m = 4;
+  const float* image = nullptr;
+  std::int64_t height = 0, width = 0, channels = 0;
+  std::int64_t y = 0, x = 0;  // the first tile's first pixel; may lie outside
+  std::int64_t tiles = 0;
+  float* out = nullptr;          // at a tile's point: the channels and room for whole vectors
+  std::int64_t tile_stride = 0;  // floats; at least `channels` up to a multiple of 16
+  std::int64_t point_stride = 0;
+};
+struct WinogradOut {  // points to m^2 pixels of each tile: clamp(bias + ...)
+  int m = 4;
+  const float* in = nullptr;
+  std::int64_t tile_stride = 0, point_stride = 0;
+  std::int64_t tiles = 0;
+  std::int64_t channels = 0;
+  const float* bias = nullptr;  // padded to 16, or null
+  float lo = 0, hi = 0;
+  float* out = nullptr;             // the first tile's first pixel
+  std::int64_t row_stride = 0;      // floats between rows of pixels
+  std::int64_t col_stride = 0;      // and between pixels
+  std::int64_t rows = 0, cols = 0;  // pixels to write: rows up to m, cols of all tiles
+};
+
 // --- Elementwise steps over a block: out = steps(in)
 // -------------------------------------------------------------------
 enum class EwOp : std::uint8_t {
@@ -148,6 +174,8 @@ struct Kernels {
   std::int64_t depthwise_pixels = 1;
   void (*gemm)(const GemmTile&) = nullptr;
   void (*depthwise)(const DepthwiseTile&) = nullptr;
+  void (*winograd_to_points)(const WinogradIn&) = nullptr;
+  void (*winograd_from_points)(const WinogradOut&) = nullptr;
   void (*elementwise)(const EwBlock&) = nullptr;
   void (*binary_row)(const BinaryRow&) = nullptr;
   void (*max_pool)(const PoolPixel&) = nullptr;
@@ -182,6 +210,7 @@ Result<const Kernels*> ChosenKernels();
 // Each file of kernels fills its part of the table.
 void FillGemm(Kernels* k);
 void FillDepthwise(Kernels* k);
+void FillWinograd(Kernels* k);
 void FillElementwise(Kernels* k);
 void FillReduce(Kernels* k);
 void FillMove(Kernels* k);

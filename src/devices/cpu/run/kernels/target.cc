@@ -14,6 +14,7 @@ Kernels MakeKernels(Target t) {
   k.target = t;
   FillGemm(&k);
   FillDepthwise(&k);
+  FillWinograd(&k);
   FillElementwise(&k);
   FillReduce(&k);
   FillMove(&k);
