@@ -24,12 +24,13 @@ if(NOT NPUKIT_PHONE_ONLY)
   find_package(Protobuf REQUIRED)
 endif()
 
-# Highway. On x86 every kernel is compiled for several targets and chosen at run time, which needs libhwy; on arm64 the
-# phone set uses the static target (NEON) and the headers alone.
+# Highway's headers. On x86 every kernel is compiled for several targets; we choose one ourselves. Its library is there for
+# the assertions of debug and sanitizer builds: a release build has no need of it and does not load it (it takes milliseconds
+# before main). On arm64 there is the static target (NEON) alone.
 add_library(npukit_hwy INTERFACE)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   find_package(hwy CONFIG REQUIRED)
-  target_link_libraries(npukit_hwy INTERFACE hwy::hwy)
+  target_link_libraries(npukit_hwy INTERFACE -Wl,--push-state,--as-needed hwy::hwy -Wl,--pop-state)
 else()
   target_compile_definitions(npukit_hwy INTERFACE HWY_COMPILE_ONLY_STATIC)
 endif()

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/cpu_features.h"
 #include "tensor/half.h"
 
 // On x86: AVX-512, AVX2 and plain C++; the SSE targets would cost build time and serve nobody.
@@ -364,20 +365,17 @@ std::span<const Kernels* const> AvailableKernels() {
 
 #else
 
-HWY_EXPORT(Table);
-
 std::span<const Kernels* const> AvailableKernels() {
   struct All {
-    const Kernels* tables[32];
+    const Kernels* tables[3];
     std::size_t count = 0;
+    void Add(bool runs, const Kernels* (*table)()) {
+      if (runs && table != nullptr) tables[count++] = table();
+    }
     All() {
-      // Bits of better targets are lower.
-      for (std::int64_t bit = 1; bit != 0 && bit <= HWY_TARGETS; bit <<= 1) {
-        if (!(bit & HWY_TARGETS & hwy::SupportedTargets())) continue;
-        hwy::ChosenTarget chosen;
-        chosen.Update(bit);
-        tables[count++] = HWY_DISPATCH_TABLE(Table)[chosen.GetIndex()]();
-      }
+      Add(CpuRunsAvx512(), HWY_CHOOSE_AVX3(Table));
+      Add(CpuRunsAvx2(), HWY_CHOOSE_AVX2(Table));
+      Add(true, HWY_CHOOSE_FALLBACK(Table));
     }
   };
   static const All all;

@@ -109,9 +109,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(Depthwise);
-HWY_EXPORT(DepthwisePixels);
-
 void FillDepthwise(Kernels* k) {
   k->depthwise = NPUKIT_KERNEL(Depthwise, k->target);
   k->depthwise_pixels = NPUKIT_KERNEL(DepthwisePixels, k->target)();

@@ -317,9 +317,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(Elementwise);
-HWY_EXPORT(BinaryRowOf);
-
 void FillElementwise(Kernels* k) {
   k->elementwise = NPUKIT_KERNEL(Elementwise, k->target);
   k->binary_row = NPUKIT_KERNEL(BinaryRowOf, k->target);

@@ -254,9 +254,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(Gemm);
-HWY_EXPORT(GemmRows);
-
 void FillGemm(Kernels* k) {
   k->gemm = NPUKIT_KERNEL(Gemm, k->target);
   k->gemm_rows = NPUKIT_KERNEL(GemmRows, k->target)();

@@ -62,9 +62,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(Lerp);
-HWY_EXPORT(Transpose);
-
 void FillMove(Kernels* k) {
   k->lerp = NPUKIT_KERNEL(Lerp, k->target);
   k->transpose = NPUKIT_KERNEL(Transpose, k->target);

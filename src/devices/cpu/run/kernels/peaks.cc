@@ -27,9 +27,9 @@ template <int kCount>
 struct Chains {
   V x;
   Chains<kCount - 1> others;
-  HWY_INLINE void Start() {
-    x = hn::Set(D(), static_cast<float>(kCount));
-    others.Start();
+  // All at once: a constructor would be compiled for another target than this one.
+  static HWY_INLINE Chains Start() {
+    return {hn::Set(D(), static_cast<float>(kCount)), Chains<kCount - 1>::Start()};
   }
   // x = x * scale + offset stays near offset / (1 - scale): no infinity, no denormal.
   HWY_INLINE void Step(V scale, V offset) {
@@ -40,7 +40,7 @@ struct Chains {
 };
 template <>
 struct Chains<0> {
-  HWY_INLINE void Start() {}
+  static HWY_INLINE Chains Start() { return {}; }
   HWY_INLINE void Step(V, V) {}
   HWY_INLINE V Sum() const { return hn::Zero(D()); }
 };
@@ -49,8 +49,7 @@ void Fma(std::int64_t rounds, float* out) {
   const D d;
   const V scale = hn::Set(d, 0.5f);
   const V offset = hn::Set(d, 1.0f);
-  Chains<kChains> chains;
-  chains.Start();
+  Chains<kChains> chains = Chains<kChains>::Start();
   for (std::int64_t r = 0; r < rounds; ++r) chains.Step(scale, offset);
   *out = hn::GetLane(hn::SumOfLanes(d, chains.Sum()));
 }
@@ -70,10 +69,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npukit::devices::cpu {
-
-HWY_EXPORT(Fma);
-HWY_EXPORT(FmaFlops);
-HWY_EXPORT(Copy);
 
 void FillPeaks(Kernels* k) {
   k->fma = NPUKIT_KERNEL(Fma, k->target);

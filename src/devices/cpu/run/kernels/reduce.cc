@@ -168,14 +168,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(Sum);
-HWY_EXPORT(Softmax);
-HWY_EXPORT(Moments);
-HWY_EXPORT(LayerNorm);
-HWY_EXPORT(RmsNorm);
-HWY_EXPORT(MaxPool);
-HWY_EXPORT(SumPool);
-
 void FillReduce(Kernels* k) {
   k->sum = NPUKIT_KERNEL(Sum, k->target);
   k->softmax = NPUKIT_KERNEL(Softmax, k->target);

@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/cpu_features.h"
 #include "base/text.h"
 #include "devices/cpu/run/kernels/dispatch.h"
 #include "devices/cpu/run/kernels/kernels.h"
@@ -46,11 +47,9 @@ std::vector<Target> SupportedTargets() {
   return {Target::kScalar};
 #endif
 #else
-  const std::int64_t have = hwy::SupportedTargets() & HWY_TARGETS;
   std::vector<Target> out;
-  for (const Target t : {Target::kAvx512, Target::kAvx2}) {
-    if ((have & MaskOf(t)) != 0) out.push_back(t);
-  }
+  if ((HWY_TARGETS & HWY_AVX3) != 0 && CpuRunsAvx512()) out.push_back(Target::kAvx512);
+  if ((HWY_TARGETS & HWY_AVX2) != 0 && CpuRunsAvx2()) out.push_back(Target::kAvx2);
   out.push_back(Target::kScalar);
   return out;
 #endif
