@@ -45,12 +45,12 @@ void FilterToPoints(int m, const float* taps, float* points) {
   double columns[6][3];
   for (int x = 0; x < 3; ++x) {
     const double g[3] = {taps[x], taps[3 + x], taps[6 + x]};
-    double u[6];
+    double u[6] = {};
     To(m, g, u);
     for (int p = 0; p < side; ++p) columns[p][x] = u[p];
   }
   for (int p = 0; p < side; ++p) {
-    double u[6];
+    double u[6] = {};
     To(m, columns[p], u);
     for (int q = 0; q < side; ++q) points[p * side + q] = static_cast<float>(u[q]);
   }
@@ -60,12 +60,12 @@ void PointsToFilter(int m, const float* points, float* taps) {
   const int side = WinogradSide(m);
   double rows[6][3];
   for (int p = 0; p < side; ++p) {
-    double u[6];
+    double u[6] = {};
     for (int q = 0; q < side; ++q) u[q] = points[p * side + q];
     From(m, u, rows[p]);
   }
   for (int x = 0; x < 3; ++x) {
-    double u[6], g[3];
+    double u[6] = {}, g[3];
     for (int p = 0; p < side; ++p) u[p] = rows[p][x];
     From(m, u, g);
     for (int y = 0; y < 3; ++y) taps[y * 3 + x] = static_cast<float>(g[y]);
