@@ -171,9 +171,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npukit::devices::cpu {
 
-HWY_EXPORT(WinogradToPoints);
-HWY_EXPORT(WinogradFromPoints);
-
 void FillWinograd(Kernels* k) {
   k->winograd_to_points = NPUKIT_KERNEL(WinogradToPoints, k->target);
   k->winograd_from_points = NPUKIT_KERNEL(WinogradFromPoints, k->target);
