@@ -113,4 +113,4 @@ def summary(totals, good):
     return 0 if good and totals.failed == 0 else 1
 
 
-LABELS = ("unit", "case", "conformance", "e2e", "api", "cli", "docs", "report")
+LABELS = ("unit", "case", "conformance", "e2e", "api", "cli", "docs", "report", "examples")
