@@ -3,7 +3,7 @@ import argparse
 import os
 
 from . import build as building
-from . import checks, demo, fix, fuzz, new
+from . import bench_peers, checks, demo, fix, fuzz, new, performance
 from .common import Failure, say
 from .setup import setup
 
@@ -34,6 +34,16 @@ def parser():
     s = verbs.add_parser("fuzz", help="feed odd files to the readers until one breaks (clang, libFuzzer)")
     s.add_argument("--seconds", type=int, default=60, help="for each target (default: 60)")
     s.add_argument("--target", action="append", default=[], help="one of " + ", ".join(fuzz.TARGETS) + "; default: all")
+
+    s = verbs.add_parser("bench", help="measure beside other engines and write docs/performance.md (peers); only write it (page)")
+    s.add_argument("what", choices=["peers", "page"])
+    s.add_argument("--yardstick", metavar="DIR", help="a folder with bench_peers.py and make_models.py")
+    s.add_argument("--quick", action="store_true", help="few short rounds: a look, not a result")
+    s.add_argument("--only", nargs="+", metavar="NAME", help="these networks; others keep what is stored")
+    s.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    s.add_argument("--avx2", action="store_true", help="npukit and OpenVINO, both limited to AVX2")
+    s.add_argument("--npukit", help="another command than build/npukit")
+    s.add_argument("--note", help="a line for the page, such as what else ran on the machine")
 
     s = verbs.add_parser("check", help="format, layers, lists, ratchet, links, words; --quick leaves formatting out")
     s.add_argument("--quick", action="store_true")
@@ -67,6 +77,8 @@ def main(argv):
             return building.test(args.all, args.pattern)
         if args.verb == "fuzz":
             return fuzz.fuzz(args.seconds, args.target)
+        if args.verb == "bench":
+            return bench_peers.bench(args) if args.what == "peers" else performance.write()
         if args.verb == "check":
             return checks.check(args.quick)
         if args.verb == "fix":

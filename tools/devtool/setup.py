@@ -59,6 +59,11 @@ def _listed():
         return json.load(f)
 
 
+def bench_pins():
+    """PyPI packages of ./dev bench peers, which has an environment of its own."""
+    return _listed()["peers"]
+
+
 def assets(groups):
     return [p for p in _listed()["packages"] if p.get("group", "build") in groups]
 
