@@ -50,7 +50,8 @@ TEST(KeptBytes, TakeNoMemoryOnceDropped) {
     // Not from the allocator: the address sanitizer keeps freed memory for a while.
     void* p = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(p, MAP_FAILED);
-    const std::shared_ptr<const void> owner(p, [](const void* q) { ::munmap(const_cast<void*>(q), kSize); });
+    const std::shared_ptr<const void> owner(
+        p, [](const void* q) { ::munmap(const_cast<void*>(q), kSize); });
     std::memset(p, 3, kSize);
     EXPECT_GE(ResidentBytes(), before + kSize);
     kept = KeepBytes(std::span(static_cast<const std::byte*>(p), kSize), owner);

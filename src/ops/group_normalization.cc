@@ -27,9 +27,9 @@ Status Infer(InferContext& c) {
   for (std::size_t i = 1; i < 3; ++i) {
     NPUKIT_RETURN_IF_ERROR(WantSameDType(c, 0, i));
     const auto& s = c.inputs[i].shape;
-    if (!s || (s->rank() == 1 && (SameDim(s->dims[0], channels).ok() ||
-                                  SameDim(s->dims[0], tensor::Dim::Of(groups)).ok() ||
-                                  s->dims[0].value == 1))) {
+    if (!s || (s->rank() == 1 &&
+               (SameDim(s->dims[0], channels).ok() ||
+                SameDim(s->dims[0], tensor::Dim::Of(groups)).ok() || s->dims[0].value == 1))) {
       continue;
     }
     return InvalidArgument(Cat("input ", i, " is ", c.inputs[i].ToString(),

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kTryForNs = 50'000'000;  // each of the three
 constexpr int kTries = 3;                       // at least
-constexpr std::int64_t kFmaRounds = 100'000;  // about 0.5 ms: long enough for every thread to join
+constexpr std::int64_t kFmaRounds = 100'000;    // about 0.5 ms, kBursts times for each thread:
+constexpr int kBursts = 4;                      // one that wakes late still takes its part
 constexpr std::int64_t kBlock = std::int64_t{1} << 18;  // floats a thread takes at a time
 constexpr std::int64_t kFloats = kPeakBytes / static_cast<std::int64_t>(sizeof(float));
 constexpr std::int64_t kBlocks = kFloats / kBlock;
@@ -42,14 +43,15 @@ Result<hal::Peaks> MeasurePeaks(const Kernels& kernels, ThreadPool& pool) {
   }
   float* const floats = memory.get();
   std::fill_n(floats, kFloats, 1.0f);
-  const auto threads = static_cast<std::size_t>(pool.threads());
-  std::vector<float> results(std::max<std::size_t>(threads, kBlocks));  // so that work has a use
+  const std::size_t bursts = kBursts * static_cast<std::size_t>(pool.threads());
+  std::vector<float> results(std::max<std::size_t>(bursts, kBlocks));  // so that work has a use
 
   hal::Peaks peaks;
-  const double flops = static_cast<double>(kernels.fma_flops) * kFmaRounds * pool.threads();
+  const double flops =
+      static_cast<double>(kernels.fma_flops) * kFmaRounds * static_cast<double>(bursts);
   peaks.gflops = BestRate(flops,
                           [&] {
-                            pool.ParallelFor(threads, 1, [&](std::size_t begin, std::size_t end) {
+                            pool.ParallelFor(bursts, 1, [&](std::size_t begin, std::size_t end) {
                               for (std::size_t i = begin; i < end; ++i)
                                 kernels.fma(kFmaRounds, &results[i]);
                             });
