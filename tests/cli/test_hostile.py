@@ -75,9 +75,11 @@ def main():
     folder = t.path("models", "inside")
     os.makedirs(folder)
     only = os.environ.get("NPUKIT_HOSTILE", "")
-    for name, verbs, said, path in hostile_models.cases(folder):
+    for i, (name, verbs, said, path) in enumerate(hostile_models.cases(folder)):
         if only not in name:
             continue
+        if FACTOR > 1:  # every file and every verb, not every pair: processes under sanitizers start slowly
+            verbs = [verbs[i % len(verbs)]]
         for verb in verbs:
             judge(t, name, verb, said, path)
     if not only:
