@@ -35,11 +35,11 @@ RESULT = {
     "cpu": {"model": "A CPU", "usable_cores": 2, "flags": ["avx2"]}, "versions": {"ort": "1", "ncnn": "2"}, "rounds": 7, "budget_ms": 400,
     "cases": [
         {"name": "a", "threads": 1, "best_peer": "ort", "rows": [row("ort", 10, 1.0), row("ncnn", 15, 1.5), row("npukit", 5, 0.5)],
-         "agreement": GOOD, "problem": None},
+         "agreement": GOOD, "problem": None, "lost": {}},
         {"name": "a", "threads": 2, "best_peer": "ncnn", "rows": [row("ort", 8, 2.0), row("ncnn", 4, 1.0, True),
-                                                                 row("npukit", 8, 2.0)], "agreement": GOOD, "problem": None},
+                                                                 row("npukit", 8, 2.0)], "agreement": GOOD, "problem": None, "lost": {}},
         {"name": "b", "threads": 1, "best_peer": "ort", "rows": [row("ort", 100, 1.0), row("npukit", 80, 0.8)],
-         "agreement": {"cos": 0.9, "max_rel": 0.25, "ok": False}, "problem": None}],
+         "agreement": {"cos": 0.9, "max_rel": 0.25, "ok": False}, "problem": None, "lost": {"ncnn": "no such operator"}}],
     "footprint": [{"name": "a", "engines": {"ort": {"load_ms": 30.0, "rss_bytes": 40e6}, "ncnn": {"load_ms": 20.0, "rss_bytes": 50e6},
                                             "npukit": {"load_ms": 5.0, "rss_bytes": 36e6}}}],
 }
@@ -57,6 +57,7 @@ def says_what_was_worked_out():
     has(text, "Geometric mean of 2 ratios: **1.000** (T=1 0.500, T=2 2.000).")
     has(text, "| b | 1 | 80.0 | ort 100.0 | **wrong** | 0.02 | 0.82 | 1.00 | - |")
     has(text, "- b T=1: **wrong**: cosine 0.900000, off by 2.5e-01 of the largest value")
+    has(text, "- b: ncnn: no such operator")
     has(text, "- a T=2: behind ncnn, 2.00")
     has(text, "- geometric mean: 1.000, goal 0.77")
     # 5 of the fastest 20 ms; 36 of the leanest 40 MB.
@@ -73,9 +74,10 @@ def ahead_but_short_of_the_goal():
 
 
 def sections_stand_beside_each_other():
-    other = {**RESULT, "flags": "neon", "limited_to": ""}
+    other = {**RESULT, "flags": "avx512", "limited_to": "avx2", "footprint": []}
     text = performance.page([RESULT, other], TARGETS)
-    assert text.index("## avx2") < text.index("## neon")
+    assert text.index("## avx2") < text.index("## avx512, limited to avx2") < text.index("ONEDNN_MAX_CPU_ISA=AVX2")
+    has(text[text.index("## avx512"):], "- geometric mean: 1.000, goal 0.85")
 
 
 def page_is_what_the_results_make():

@@ -174,17 +174,19 @@ def _footprint(args, name, ready, how, env):
 
 
 def _case(measured, agreement):
-    rows, problem = [], None
+    rows, lost, problem = [], {}, None
     for row in measured["rows"]:
         name = row["engine"] + (f" ({row['variant']})" if row["variant"] else "")
         if row["status"] != "ok" or "p50_ms" not in row:
             if row["engine"] == "npukit":
                 problem = row.get("error", row["status"])
+            else:
+                lost[name] = row.get("error", row["status"])
             continue
         rows.append({"engine": name, "p50_ms": row["p50_ms"], "min_ms": row.get("min_ms"), "ratio": row.get("vs_best"),
                      "spread": row.get("vs_best_spread"), "noisy": bool(row.get("noisy"))})
     return {"name": measured["name"], "threads": measured["threads"], "best_peer": measured.get("best_peer"), "rows": rows,
-            "agreement": agreement, "problem": problem}
+            "agreement": agreement, "problem": problem, "lost": lost}
 
 
 def _commit(measured):
@@ -243,7 +245,8 @@ def bench(args):
         if got:
             ready[case["name"]] = got
     measured = _speed(args, how, ready, peers, env)
-    footprint = [_footprint(args, name, got, how, env) for name, got in ready.items()]
+    # Load and memory are held against all peers, so not where only one can be limited.
+    footprint = [] if args.avx2 else [_footprint(args, name, got, how, env) for name, got in ready.items()]
     versions = {k: v for k, v in measured["versions"].items() if k not in ("python", "litert")}
     result = {"schema": performance.SCHEMA, "date": measured["date"], "commit": _commit(measured), "cpu": measured["cpu"],
               "flags": measured["flags"], "limited_to": "avx2" if args.avx2 else "", "versions": versions,

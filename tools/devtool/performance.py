@@ -18,11 +18,15 @@ use instead: same model, inputs, cores and threads. A ratio is npukit's time ove
 
 How measured: every engine in a process of its own, pinned, in rounds that take turns; a round's figure is its median, ratios are paired
 within a round and the median over rounds is shown, with the middle half's width beside it (spread). `~`: rounds too unsteady to rely
-on. T is threads; T = 1 decides, at T = 2 the host decides with. npukit runs in a new process each round, which peers do not: that favours
-the peers. Agreement: each output of the timed command against onnxruntime's, cosine at least 0.99999 and no value off by more than 0.001 of
-the largest; a row that fails is marked **wrong** and counts in no mean. Load: from each engine's own prepared file to the first result, in a
-fresh process. Memory: the peak after the first inference less what was resident just before loading. All figures are measured.
+on. T is threads; T = 1 decides, at T = 2 the host decides with. npukit runs in a new process each round, which peers do not: that
+favours the peers. Agreement: each output of the timed command against onnxruntime's, cosine at least 0.99999 and no value off by more
+than 0.001 of the largest; a row that fails is marked **wrong** and counts in no mean. Load: from each engine's own prepared file to the
+first result, in a fresh process. Memory: the peak after the first inference less what was resident just before loading. All figures are
+measured.
 """
+
+LIMITED = {"avx2": "npukit is limited by `NPUKIT_CPU_TARGET=avx2`, OpenVINO by `ONEDNN_MAX_CPU_ISA=AVX2`. onnxruntime, MNN and ncnn choose by "
+                   "what the CPU has and cannot be told, so they are left out here."}
 
 
 def geometric_mean(values):
@@ -63,6 +67,9 @@ def _speed(result, targets):
         cells += [_n(of[p].get("ratio")) + ("~" if of[p].get("noisy") else "") if p in of else "-" for p in peers]
         lines.append("| " + " | ".join(cells) + " |")
     lines += ["", "The peers' columns are their ratios to the best peer."]
+    lost = sorted({f"{c['name']}: {engine}: {why}" for c in result["cases"] for engine, why in c["lost"].items()})
+    if lost:
+        lines += ["Without a figure:", "", *(f"- {line}" for line in lost)]
     return lines
 
 
@@ -135,6 +142,8 @@ def section(result, targets):
     lines = [f"## {title}", "",
              f"{cpu['model']}, {cpu['usable_cores']} cores; {' '.join(cpu['flags'])}. {result['date']}, npukit {result['commit']}; "
              f"{versions}; at least {result['rounds']} rounds of {result['budget_ms']:.0f} ms."]
+    if result["limited_to"]:
+        lines += ["", LIMITED[result["limited_to"]]]
     if result["note"]:
         lines += ["", f"Note: {result['note']}"]
     lines += ["", *_speed(result, targets), ""]
