@@ -92,6 +92,21 @@ TEST(HostileNodes, MoreElementsThanCanBeCounted) {
       << r.status().message();
 }
 
+// Nothing to compute, yet rows of a length that no memory holds.
+TEST(HostileNodes, LongRowsOfNothing) {
+  for (const char* dims : {"0,1099511627776", "1099511627776,0"}) {
+    ModelBuilder b(17);
+    b.Input("x", dims);
+    b.Node("Softmax", {"x"}, {"y"});
+    b.Output("y");
+    const auto r = b.Import();
+    ASSERT_FALSE(r.ok());
+    EXPECT_NE(r.status().message().find("has no element, yet a dimension of more than 16777216"),
+              std::string::npos)
+        << r.status().message();
+  }
+}
+
 // Constants of the type that the file chose, where that is text.
 TEST(HostileNodes, TextWhereNumbersAreComputed) {
   struct Case {

@@ -82,8 +82,15 @@ Status CheckAddressable(const Type& t) {
       t.dtype == DType::kString ? DType::kF64 : t.dtype;  // a string takes at least a pointer
   const auto bytes =
       count ? tensor::StorageBytes(stored, static_cast<std::uint64_t>(*count)) : std::nullopt;
-  if (bytes && *bytes < (std::uint64_t{1} << 62)) return OkStatus();
-  return ResourceExhausted(Cat(t.ToString(), " is too large to address"));
+  if (!bytes || *bytes >= (std::uint64_t{1} << 62))
+    return ResourceExhausted(Cat(t.ToString(), " is too large to address"));
+  // Code has lists as long as a row or a column, which only memory for the elements bounds.
+  constexpr std::int64_t kMostBesideNothing = std::int64_t{1} << 24;
+  if (t.bytes() == std::uint64_t{0} &&
+      std::any_of(dims.begin(), dims.end(), [](std::int64_t d) { return d > kMostBesideNothing; }))
+    return ResourceExhausted(Cat(t.ToString(), " has no element, yet a dimension of more than ",
+                                 kMostBesideNothing));
+  return OkStatus();
 }
 
 Result<std::size_t> NormalAxis(std::int64_t axis, std::size_t rank) {

@@ -32,7 +32,8 @@ Status WantSameDType(const InferContext& c, std::size_t a, std::size_t b);
 // int64 (or int32 where `or_int32`) list: rank 1 when the rank is known.
 Status WantIndexList(const InferContext& c, std::size_t input, bool or_int32);
 // kResourceExhausted when the product of all sizes that are not 0, in bytes, does not fit 63 bits:
-// what can never be held is refused before anybody multiplies its sizes.
+// what can never be held is refused before anybody multiplies its sizes. So is a size over 2^24
+// beside one of 0.
 Status CheckAddressable(const tensor::Type& t);
 bool Has(const InferContext& c,
          std::size_t input);  // given (or of unknown type): index below inputs.size()

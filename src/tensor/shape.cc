@@ -27,9 +27,11 @@ std::optional<Dims> Shape::Concrete() const {
 }
 
 std::string Shape::ToString() const {
+  constexpr std::size_t kEnough = 200;  // a message is a line, whatever the names and the rank
   std::string out = "[";
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i > 0) out += ", ";
+    if (out.size() > kEnough) return out + Cat("and ", dims.size() - i, " more]");
     if (dims[i].known()) {
       out += Cat(dims[i].value);
     } else {

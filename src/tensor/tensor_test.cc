@@ -51,6 +51,10 @@ TEST(Shape, CountsStridesAndText) {
   EXPECT_EQ(s.ToString(), "[1, H, ?]");
   EXPECT_FALSE(s.is_static());
   EXPECT_EQ(Shape::Of({1, 2}).Concrete(), (Dims{1, 2}));
+  // Messages quote shapes: long ones are cut, and say so.
+  const Shape named(std::vector<Dim>(20, Dim::Symbol(std::string(50, 'n'))));
+  EXPECT_LT(named.ToString().size(), 400u);
+  EXPECT_TRUE(named.ToString().ends_with(", and 16 more]")) << named.ToString();
 }
 
 TEST(Type, ComparesAndPrints) {
