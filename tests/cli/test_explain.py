@@ -317,8 +317,9 @@ def main():
     test_not_worth_it(t, model)
     test_sensitivity(t, package)
     test_every_assumed_fact(t, model, package)
-    test_limit_by_trial(t, t.path("kernels.onnx"))
-    test_buffer(t, model)
+    if "NPUKIT_SANITIZED_FACTOR" not in os.environ:  # the same code many more times, for the values it finds
+        test_limit_by_trial(t, t.path("kernels.onnx"))
+        test_buffer(t, model)
     test_bad_input(t, model, package)
     t.finish()
 
