@@ -27,7 +27,7 @@ constinit const Command command::run = {
     .name = "run",
     .summary = "One inference, of a model (compiled in memory) or a package.",
     .details =
-        "Inputs that are not given are random: floats in [-1, 1), integers in [0, 8), from --seed "
+        "Inputs that are not given are random: floats in [-1, 1), integers 0 or 1, from --seed "
         "and the input's name.\n"
         "Exit status: 0 fine, 1 with --strict-npu when an operator falls off the NPU, 2 bad input "
         "or usage, 3 failure\n"

@@ -73,10 +73,9 @@ Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& t
   Random random(Hash64(std::as_bytes(std::span(name.data(), name.size())), seed));
   for (std::int64_t i = 0; i < value.count(); ++i) {
     const double u = random.Unit();
-    const double x = tensor::IsFloat(type.dtype)          ? 2 * u - 1
-                     : type.dtype == tensor::DType::kBool ? (u < 0.5 ? 0 : 1)
-                                                          : static_cast<int>(8 * u);
-    tensor::StoreDouble(value, i, x);
+    // Whole numbers are 0 or 1: most are indices, and the smallest tables (token types) have two
+    // rows.
+    tensor::StoreDouble(value, i, tensor::IsFloat(type.dtype) ? 2 * u - 1 : u < 0.5 ? 0 : 1);
   }
   return value;
 }

@@ -37,6 +37,19 @@ TEST(RandomInput, DependsOnSeedAndNameAlone) {
   EXPECT_LT(std::abs(sum / 1000), 0.1);  // uniform: the mean of 1000 is within 0.1 but once in 10^7
 }
 
+TEST(RandomInput, WholeNumbersAreIndicesOfTheSmallestTables) {
+  const auto v =
+      RandomInput("token_type_ids", tensor::Type::Tensor(tensor::DType::kI64, {1, 64}), 0);
+  ASSERT_TRUE(v.ok());
+  std::int64_t sum = 0;
+  for (const std::int64_t i : v->as<std::int64_t>()) {
+    EXPECT_TRUE(i == 0 || i == 1) << i;
+    sum += i;
+  }
+  EXPECT_GT(sum, 0);
+  EXPECT_LT(sum, 64);
+}
+
 TEST(OtherInputs, DifferOnlyWhereTheModelTakesAnyValue) {
   std::vector<float> many(20);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
