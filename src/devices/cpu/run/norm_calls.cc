@@ -123,6 +123,10 @@ std::unique_ptr<Call> Prepare_group_norm_f32(const StepView& step, Preparation& 
   const bool instance = step.def == &op::instance_normalization;
   if ((!instance && step.def != &op::group_normalization) || !ArePlainF32(step, 3)) return nullptr;
   const std::int64_t groups = instance ? step.inputs[0].dims[1] : step.attrs->Int("num_groups", 1);
+  for (std::size_t i = 1; i < 3; ++i) {  // one number for all is the reference's
+    if (step.inputs[i].count() != groups && step.inputs[i].count() != step.inputs[0].dims[1])
+      return nullptr;
+  }
   return std::make_unique<GroupNormCall>(prep.kernels(), step, groups);
 }
 
