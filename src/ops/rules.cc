@@ -88,8 +88,8 @@ Status CheckAddressable(const Type& t) {
   constexpr std::int64_t kMostBesideNothing = std::int64_t{1} << 24;
   if (t.bytes() == std::uint64_t{0} &&
       std::any_of(dims.begin(), dims.end(), [](std::int64_t d) { return d > kMostBesideNothing; }))
-    return ResourceExhausted(Cat(t.ToString(), " has no element, yet a dimension of more than ",
-                                 kMostBesideNothing));
+    return ResourceExhausted(
+        Cat(t.ToString(), " has no element, yet a dimension of more than ", kMostBesideNothing));
   return OkStatus();
 }
 
