@@ -24,19 +24,24 @@ def sorted_lists():
 
 
 def split_list(path):
-    """Comment lines on top, entries below."""
+    """Comment lines on top, entries below; an entry may go on in indented lines."""
+    head, entries = [], []
     with open(path, encoding="utf-8") as f:
-        lines = f.readlines()
-    head = [x for x in lines if x.startswith("//") or not x.strip()]
-    return head, [x for x in lines if not x.startswith("//") and x.strip()]
+        for line in f:
+            if line.startswith("//") or not line.strip():
+                head.append(line)
+            elif line.startswith(" ") and entries:
+                entries[-1] += line
+            else:
+                entries.append(line)
+    return head, entries
 
 
 def check_sorted():
     bad = []
     for path in sorted_lists():
-        _, lines = split_list(path)
-        one_line = all(x.rstrip().endswith(")") for x in lines)
-        if one_line and lines != sorted(lines):
+        _, entries = split_list(path)
+        if entries != sorted(entries):
             bad.append(os.path.relpath(path, ROOT))
     for b in bad:
         print(f"{b} is not sorted: ./dev fix")
