@@ -27,8 +27,8 @@ constinit const Command command::run = {
     .name = "run",
     .summary = "One inference, of a model (compiled in memory) or a package.",
     .details =
-        "Inputs that are not given are random: floats in [-1, 1), integers 0 or 1, from --seed "
-        "and the input's name.\n"
+        "Inputs that are not given are random: floats in [-1, 1), int32 and int64 0 or 1, other "
+        "integers in [0, 8), from --seed and the input's name.\n"
         "Exit status: 0 fine, 1 with --strict-npu when an operator falls off the NPU, 2 bad input "
         "or usage, 3 failure\n"
         "after work began.",

@@ -107,6 +107,18 @@ TEST(HostileNodes, LongRowsOfNothing) {
   }
 }
 
+TEST(HostileNodes, ManyRowsOfNothing) {
+  ModelBuilder b(17);
+  b.Input("x", "16777216,16777216,0").Input("w", "0,0");
+  b.Node("MatMul", {"x", "w"}, {"y"});
+  b.Output("y");
+  const auto r = b.Import();
+  ASSERT_FALSE(r.ok());
+  EXPECT_NE(r.status().message().find("yet sizes of 281474976710656 beside the 0"),
+            std::string::npos)
+      << r.status().message();
+}
+
 // Constants of the type that the file chose, where that is text.
 TEST(HostileNodes, TextWhereNumbersAreComputed) {
   struct Case {

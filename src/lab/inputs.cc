@@ -73,9 +73,11 @@ Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& t
   Random random(Hash64(std::as_bytes(std::span(name.data(), name.size())), seed));
   for (std::int64_t i = 0; i < value.count(); ++i) {
     const double u = random.Unit();
-    // Whole numbers are 0 or 1: most are indices, and the smallest tables (token types) have two
-    // rows.
-    tensor::StoreDouble(value, i, tensor::IsFloat(type.dtype) ? 2 * u - 1 : u < 0.5 ? 0 : 1);
+    const bool index = type.dtype == tensor::DType::kI64 || type.dtype == tensor::DType::kI32;
+    // The smallest tables (token types) have two rows.
+    const int range = index || type.dtype == tensor::DType::kBool ? 2 : 8;
+    tensor::StoreDouble(value, i,
+                        tensor::IsFloat(type.dtype) ? 2 * u - 1 : static_cast<int>(range * u));
   }
   return value;
 }

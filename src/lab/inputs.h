@@ -29,8 +29,8 @@ struct InputFile {
 Result<std::map<std::string, InputFile>> ReadInputs(Env& env, const std::vector<std::string>& names,
                                                     const InputOptions& options);
 
-// Values that depend on seed, name and type only: floats uniform in [-1, 1), integers and bool 0 or
-// 1.
+// Values that depend on seed, name and type only: floats uniform in [-1, 1), int32, int64 and
+// bool 0 or 1, other integers in [0, 8).
 Result<tensor::Value> RandomInput(const std::string& name, const tensor::Type& type,
                                   std::uint64_t seed);
 

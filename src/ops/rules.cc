@@ -86,10 +86,14 @@ Status CheckAddressable(const Type& t) {
     return ResourceExhausted(Cat(t.ToString(), " is too large to address"));
   // Code has lists as long as a row or a column, which only memory for the elements bounds.
   constexpr std::int64_t kMostBesideNothing = std::int64_t{1} << 24;
-  if (t.bytes() == std::uint64_t{0} &&
-      std::any_of(dims.begin(), dims.end(), [](std::int64_t d) { return d > kMostBesideNothing; }))
+  constexpr std::int64_t kMostRowsOfNothing = std::int64_t{1} << 31;  // and walks over rows
+  const auto is_long = [](std::int64_t d) { return d > kMostBesideNothing; };
+  if (t.bytes() == std::uint64_t{0} && std::any_of(dims.begin(), dims.end(), is_long))
     return ResourceExhausted(
         Cat(t.ToString(), " has no element, yet a dimension of more than ", kMostBesideNothing));
+  if (t.bytes() == std::uint64_t{0} && *count > kMostRowsOfNothing)
+    return ResourceExhausted(
+        Cat(t.ToString(), " has no element, yet sizes of ", *count, " beside the 0"));
   return OkStatus();
 }
 

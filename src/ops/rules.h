@@ -33,7 +33,7 @@ Status WantSameDType(const InferContext& c, std::size_t a, std::size_t b);
 Status WantIndexList(const InferContext& c, std::size_t input, bool or_int32);
 // kResourceExhausted when the product of all sizes that are not 0, in bytes, does not fit 63 bits:
 // what can never be held is refused before anybody multiplies its sizes. So is a size over 2^24
-// beside one of 0.
+// beside one of 0, and 2^31 places for rows of nothing.
 Status CheckAddressable(const tensor::Type& t);
 bool Has(const InferContext& c,
          std::size_t input);  // given (or of unknown type): index below inputs.size()

@@ -31,7 +31,8 @@ void Request::Impl::FillAccount() {
     s.end_ns = t.end_ns - arrival_ns;
     s.kind = t.kind;
     s.energy_pj = t.energy_pj;
-    if (call && profile && !step_ns[i].empty()) {
+    // Asked for after the start, nothing was kept.
+    if (call && profile && i < step_ns.size() && !step_ns[i].empty()) {
       const std::vector<hal::StepInfo> infos = step.executable->steps();
       for (std::size_t k = 0; k < std::min(infos.size(), step_ns[i].size()); ++k)
         s.parts.push_back({infos[k], step_ns[i][k]});

@@ -22,7 +22,7 @@ constexpr double kLeastGain = 1.15;
 
 // Points far from overflow, and no infinity or NaN, which points would smear over filters.
 bool IsTame(const tensor::Value& w) {
-  constexpr float kMost = 1e15f;
+  constexpr float kMost = 1e4f;
   const auto taps = w.as<float>();
   return std::all_of(taps.begin(), taps.end(), [](float t) { return std::abs(t) <= kMost; });
 }

@@ -25,6 +25,7 @@ constexpr std::int64_t kMostTiles = 48, kLeastTiles = 12;
 constexpr std::int64_t kGroupPanels = 4;  // what the widest product takes at once
 constexpr double kTaskMacs = 2'000'000;   // of the direct way: some 20 us on one core
 constexpr std::int64_t kMaxChannels = std::int64_t{1} << 21;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;  // of all images, so that tiles multiply
 
 constexpr std::int64_t RoundUp(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -110,7 +111,7 @@ class WinogradCall final : public Call {
     const std::int64_t side = WinogradSide(m_) * WinogradSide(m_);
     in_stride_ = RoundUp(in_c_, kPanel);
     const double macs =
-        9.0 * static_cast<double>(in_c_ * out_c_) * static_cast<double>(tiles_ * m_ * m_);
+        9.0 * static_cast<double>(in_c_ * out_c_) * static_cast<double>(tiles_) * (m_ * m_);
     const auto want = static_cast<std::int64_t>(
         std::clamp(macs / kTaskMacs, 1.0, 2.0 * static_cast<double>(threads)));
     together_ = threads > 1 && want > 1 && tiles_ < 2 * threads * kLeastTiles;
@@ -258,9 +259,11 @@ std::unique_ptr<Call> Prepare_winograd_f32(const StepView& step, Preparation& pr
   const Operand* w = step.Input(1);
   const Operand* bias = step.Input(2);
   if (x == nullptr || !x->is_f32() || !x->is_raw() || !step.outputs[0].is_f32()) return nullptr;
-  if (w == nullptr || (w->layout != Layout::kWinograd2 && w->layout != Layout::kWinograd4))
+  if (w == nullptr || w->constant == nullptr || w->groups != 1 ||
+      (w->layout != Layout::kWinograd2 && w->layout != Layout::kWinograd4))
     return nullptr;
-  if (bias != nullptr && bias->layout != Layout::kPad16) return nullptr;
+  if (bias != nullptr && (bias->constant == nullptr || bias->layout != Layout::kPad16))
+    return nullptr;
   const auto window = ops::ReadWindow(*step.attrs, {3, 3});
   using Pair = std::array<std::int64_t, 2>;
   if (!window.ok() || !window->nhwc || window->stride != Pair{1, 1} ||
@@ -269,6 +272,7 @@ std::unique_ptr<Call> Prepare_winograd_f32(const StepView& step, Preparation& pr
   const auto rows = ops::SlideOver(*window, 0, x->dims[1]);
   const auto cols = ops::SlideOver(*window, 1, x->dims[2]);
   if (!rows.ok() || !cols.ok() || step.outputs[0].count() == 0 || x->count() == 0) return nullptr;
+  if (step.outputs[0].count() / step.outputs[0].dims[3] > kMaxPixels) return nullptr;
   if (x->dims[3] > kMaxChannels || step.outputs[0].dims[3] > kMaxChannels) return nullptr;
   ElementwiseProgram program(step.outputs[0].dims);
   if (!program.AddEpilogue(step)) return nullptr;

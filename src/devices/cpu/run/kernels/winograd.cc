@@ -80,7 +80,8 @@ HWY_INLINE void TileIn(const WinogradIn& t, std::int64_t x0, std::int64_t c, flo
       const float* at = t.image + ((t.y + y) * t.width + x0 + x) * t.channels + c;
       // What the tile below will read and this one did not (past the image nothing is read): large
       // images come from memory, row by row too short for the machine to see what is next.
-      if (kInside && y >= 2 && x >= 2) hwy::Prefetch(at + kOut * t.width * t.channels);
+      if (kInside && y >= 2 && x >= 2 && t.y + y + kOut < t.height)
+        hwy::Prefetch(at + kOut * t.width * t.channels);
       pixel[y] = kPart ? LoadFirst(d, at, t.channels - c) : hn::LoadU(d, at);
     }
     Points<kOut>::To(pixel, point);
