@@ -25,7 +25,7 @@ if(NOT NPUKIT_PHONE_ONLY)
 endif()
 
 # Highway's headers. On x86 every kernel is compiled for several targets; we choose one ourselves. Its library is there for
-# the assertions of debug and sanitizer builds: a release build has no need of it and does not load it (it takes milliseconds
+# the assertions of sanitizer builds: a release build has no need of it and does not load it (it takes milliseconds
 # before main). On arm64 there is the static target (NEON) alone.
 add_library(npukit_hwy INTERFACE)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -89,6 +89,26 @@ TEST(Request, SaysWhatEveryPartTookWhileItIsProfiledAndNotElse) {
   for (const StepAccount& s : r->account().steps) EXPECT_TRUE(s.parts.empty());
 }
 
+TEST(Request, ProfilesFromTheNextSubmitOn) {
+  FakePackage package;
+  package.AddChain("NPU,CPU", 16, MixedChain());
+  Opener opener;
+  auto session = OpenSession(package, opener);
+  ASSERT_NE(session, nullptr);
+  auto r = *session->NewRequest();
+  const std::vector<float> x = Ramp(16);
+  ASSERT_OK(Bind(*r, x));
+  opener.last_npu->Hold(true);
+  ASSERT_OK(r->Submit());
+  r->Profile(true);  // too late for this one
+  opener.last_npu->Hold(false);
+  ASSERT_OK(r->Wait());
+  ASSERT_EQ(r->account().steps.size(), 2u);
+  for (const StepAccount& s : r->account().steps) EXPECT_TRUE(s.parts.empty());
+  ASSERT_OK(r->Run());
+  for (const StepAccount& s : r->account().steps) EXPECT_EQ(s.parts.size(), 1u);
+}
+
 TEST(Request, SubmitReturnsAtOnceAndBusyRequestsAreLeftAlone) {
   FakePackage package;
   package.AddChain("NPU,CPU", 16, MixedChain());

@@ -11,7 +11,7 @@ from .setup import setup
 TARGETS = ("onnx_reader", "graph_text", "package_head", "shape_inference_and_folding", "profile_json")
 AT_ONCE = 2
 # A file must not make npukit ask for more at once than this, nor take longer. libFuzzer counts seconds of the clock, which other
-# work stretches, so it only stops what never ends; what it calls slow is run again alone and judged by the processor's time.
+# work stretches, so it only stops what never ends; what it calls slow is run again and judged by the processor's time.
 LIMITS = ["-malloc_limit_mb=300", "-rss_limit_mb=2048", "-timeout=300", "-report_slow_units=10", "-max_len=20000",
           "-len_control=10", "-print_final_stats=1"]
 SLOW_SECONDS = 15  # a file may take 5 s; the sanitizers cost a factor of a few
@@ -68,14 +68,16 @@ def _seconds(usage):
 
 
 def _too_slow(job):
-    """Those of the inputs called slow that are so when they run alone."""
+    """Those of the inputs called slow that are so when they run again, or that fail then."""
     found = []
     for path in _slow(job.crashes):
         with open(os.devnull, "w", encoding="utf-8") as out:
-            process = subprocess.Popen(job.program + [path], stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=job.env, cwd=ROOT)
+            process = subprocess.Popen(job.program + [path] + LIMITS, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=job.env, cwd=ROOT)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-        if _seconds(usage) > SLOW_SECONDS or process.returncode != 0:
+        if process.returncode != 0:
+            found.append(f"{path}: fails when it runs again")
+        elif _seconds(usage) > SLOW_SECONDS:
             found.append(f"{path}: {_seconds(usage):.1f} s")
         else:
             os.remove(path)
@@ -90,7 +92,7 @@ def _report(job):
     edges, _, corpus = coverage[-1] if coverage else ("?", "?", "?")
     count = executed.group(1) if executed else "?"
     slow = _too_slow(job)
-    verdict = f"CRASH, see {job.crashes}" if job.status != 0 else "TOO SLOW: " + "; ".join(slow) if slow else "no crash"
+    verdict = f"CRASH, see {job.crashes}" if job.status != 0 else "BAD: " + "; ".join(slow) if slow else "no crash"
     print(f"fuzz {job.target}: {count} inputs in {time.monotonic() - job.started:.0f} s ({_seconds(job.usage):.0f} s of a core), "
           f"{edges} edges, corpus {corpus}, {verdict}", flush=True)
     if job.status != 0:
